@@ -252,6 +252,12 @@ function Body:parameters()
   return table.concat(words, ", "), nodes
 end
 
+--- The body as a kernel, with the nodes to pass. `bounds`: of its launch, as C; `front`: text ahead of it.
+function Body:as_kernel(bounds, front)
+  local parameters, nodes = self:parameters()
+  return ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(front or "", bounds, self.kernel.name, parameters, self:text()), nodes
+end
+
 --- The statements so far.
 function Body:text() return table.concat(self.lines, "\n") end
 

@@ -44,31 +44,16 @@ local function summed(g, x, c, out, d)
   return g:map("A - B - C", x.dtype, { total, edge(true), edge(false) })
 end
 
--- (n, c, space) with taps in place of the dimensions `gone`, as (n, c * taps, the others).
-local function packed(g, x, gone)
-  local rank, order, others = #x.shape, { 1, 2 }, {}
-  for d = 3, rank do if gone[d] then order[#order + 1] = d else others[#others + 1] = d end end
-  table.move(others, 1, #others, #order + 1, order)
-  local y = g:permute(x, order)
-  local channels, shape = x.shape[2], { x.shape[1] }
-  for d in pairs(gone) do channels = channels * x.shape[d] end
-  shape[2] = channels
-  for _, d in ipairs(others) do shape[#shape + 1] = x.shape[d] end
-  return g:reshape(y, shape)
-end
-
--- Weights for that: (o, c, taps) as (o, c * taps that are gone, the others), or (c, o, taps) as (c * gone, o, others).
-local function weights(g, w, c, gone)
-  local order, shape = c.transposed and { 1 } or { 1, 2 }, {}
-  for d = 3, #w.shape do if gone[d] then order[#order + 1] = d end end
-  if c.transposed then order[#order + 1] = 2 end
-  for d = 3, #w.shape do if not gone[d] then order[#order + 1] = d end end
-  local y, lead = g:permute(w, order), c.transposed and 1 or 2
-  local channels = w.shape[lead]
-  for d in pairs(gone) do channels = channels * w.shape[d] end
-  shape[1], shape[2] = c.transposed and channels or w.shape[1], c.transposed and w.shape[2] or channels
-  for d = 3, #w.shape do if not gone[d] then shape[#shape + 1] = w.shape[d] end end
-  return g:reshape(y, shape)
+-- The dimensions `gone` joined with dimension `at`, which they come behind.
+local function joined(g, x, at, gone)
+  local order, shape = {}, {}
+  for d, n in ipairs(x.shape) do
+    if not gone[d] then order[#order + 1], shape[#shape + 1] = d, n end
+    for e = 3, d == at and #x.shape or 0 do
+      if gone[e] then order[#order + 1], shape[#shape] = e, shape[#shape] * x.shape[e] end
+    end
+  end
+  return g:reshape(g:permute(x, order), shape)
 end
 
 -- The geometry of the dimensions that are left.
@@ -113,7 +98,7 @@ function M.of(g, x, axes)
     if gone[d] then sums = summed(g, sums, c, x.shape, d - 2) else table.insert(shape, 3, x.shape[d]) end
   end
   local left = rest(c, gone)
-  local y = convolved(g, x, packed(g, sums, gone), weights(g, x.inputs[2], c, gone), left, shape)
+  local y = convolved(g, x, joined(g, sums, 2, gone), joined(g, x.inputs[2], c.transposed and 1 or 2, gone), left, shape)
   local bias = x.inputs[3]
   return bias and g:map("A + B * C", x.dtype, { y, g:vector(bias, 2, #shape), g:fill(count, {}, x.dtype) }) or y
 end

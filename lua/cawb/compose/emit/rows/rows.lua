@@ -380,11 +380,9 @@ function M.generate(kernel, options, chip, accepted)
   local body, at, list = statements(kernel, o)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil
-  local parameters, nodes = body:parameters()
   local bounds = o.stays == "shared" and ("%d, %d"):format(o.threads, o.beside) or tostring(o.threads)
-  return { text = ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(
-             shared and "extern __shared__ __align__(16) unsigned char held[];\n\n" or "", bounds, kernel.name, parameters, body:text()),
-           headers = body.headers, needs = needs(o), columns = o.columns and #o.levels > 0, launches = { launch(kernel, o, nodes, taken) } }
+  local text, nodes = body:as_kernel(bounds, shared and "extern __shared__ __align__(16) unsigned char held[];\n\n")
+  return { text = text, headers = body.headers, needs = needs(o), columns = o.columns and #o.levels > 0, launches = { launch(kernel, o, nodes, taken) } }
 end
 
 return M

@@ -75,11 +75,9 @@ function M.generate(kernel, options, _, accepted)
     for lane, i in ipairs(list) do texts[lane] = body:value(root, i) end
     body:store_all(root, list, texts)
   end
-  local parameters, nodes = body:parameters()
-  return { text = ("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(%s) {\n%s\n}\n"):format(BLOCK, kernel.name,
-             parameters, body:text()), headers = body.headers,
-           launches = { { kernel = kernel.name, grid = { (threads + BLOCK - 1) // BLOCK }, block = { BLOCK },
-                          arguments = nodes } } }
+  local text, nodes = body:as_kernel(BLOCK)
+  return { text = text, headers = body.headers,
+           launches = { { kernel = kernel.name, grid = { (threads + BLOCK - 1) // BLOCK }, block = { BLOCK }, arguments = nodes } } }
 end
 
 return M
