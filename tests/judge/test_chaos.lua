@@ -97,4 +97,52 @@ check.test("what is right on the task's own inputs alone is caught on the others
 end)
 
 process:close()
+-- A recurrence that is chaos with weights of the usual size. The kernel does the same, from its first step on or from a later one.
+local net = [[
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(64, 64) / 2)
+
+    def forward(self, x):
+        for _ in range(40):
+            x = torch.tanh(x @ self.weight)
+        return x
+
+def get_inputs():
+    return [torch.randn(8, 64)]
+]]
+
+local steps = [[
+extern "C" __global__ void net(const float* x, const float* w, float* y) {
+  __shared__ float now[64];
+  int t = threadIdx.x;
+  now[t] = x[blockIdx.x * 64 + t];
+  __syncthreads();
+  for (int i = FIRST; i < 40; i++) {
+    float sum = 0;
+    for (int k = 0; k < 64; k++) sum += now[k] * w[k * 64 + t];
+    __syncthreads();
+    now[t] = tanhf(sum) * BY;
+    __syncthreads();
+  }
+  y[blockIdx.x * 64 + t] = now[t];
+}
+]]
+
+check.test("a chaotic net is judged with smaller weights, and its notes say so", function()
+  local own = options.copy(defaults)
+  local task <close> = assert(tasks.open(check.write(check.folder() .. "/net.py", net), { device = device, options = own }))
+  check.matches(table.concat(task.notes, "\n"), "it is judged with weights [%d.]+ times as large")
+  local function verdict(first, by)
+    return assert(verify.verify(task, candidates.new { name = "net", plan = 'launch("net", { grid = 8, block = 64 }, inputs[1], params.weight, outputs[1])',
+      source = ("#define FIRST %d\n#define BY %s\n%s"):format(first, by, steps) }, own))
+  end
+  local right = verdict(0, "1.0f")
+  assert(right.ok, right.reason)
+  assert(not verdict(0, "1.001f").ok and not verdict(1, "1.0f").ok, "a wrong one passed")
+end)
+
 return check.done()

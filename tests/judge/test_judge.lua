@@ -137,7 +137,7 @@ check.test("a row that is wrong in itself is seen, unless nearly all of it is ze
 end)
 
 check.test("unwritten elements come first", function()
-  check.equal(reason { unwritten = 7, nan = 7 }, "outputs[1]: 7 of 100 elements were never written")
+  check.equal(reason { unwritten = 7, nan = 7 }, "outputs[1]: 7 of 100 elements were never written (does the grid cover all of it, and does a guard keep threads from it?)")
 end)
 
 check.test("whole numbers must be equal", function()

@@ -26,6 +26,11 @@ class Graph(TaskCase):
             "args": {"dim": 1, "half_to_float": False},
             "bytes_read": 512, "bytes_written": 512, "flops": 128})
 
+    def test_one_hot_asks_for_no_number(self):
+        names = [e["name"] for e in self.graph("return F.one_hot(x, 5), F.one_hot(x, num_classes=7)", "[torch.randint(0, 5, (12,))]")]
+        self.assertEqual(names.count("eq"), 2, names)
+        self.assertFalse([n for n in names if "scalar" in n or n == "item"], names)
+
     def test_gelu(self):
         entry = self.single("return F.gelu(x)")
         self.assertEqual((entry["op"], entry["kind"], entry["flops"]),

@@ -123,6 +123,10 @@ return {
     short = 32,               -- a row of fewer elements may have `short_row` times that error
     short_row = 10,
     vanishing = 1e-9,         -- of the largest input, times the floor: an error below it is none
+    -- eager PyTorch's error on the task's own inputs with which nothing can be judged, by type; and what rounding leaves at most where terms of
+    -- about 1 cancel always, as in the mean of a normalised row: such a result is noise for everybody
+    lost = { float32 = 0.01, float64 = 0.01, float16 = 0.25, bfloat16 = 0.25 },
+    noise = { float32 = 1e-5, float64 = 1e-13, float16 = 0.02, bfloat16 = 0.1 },
     few = 4096,               -- elements of an output, of which each is held against its own size, too
     far = 0.001,
     part = 8,                 -- times the floor: of one sign and magnitude, relative to its own size,

@@ -223,6 +223,13 @@ class Reply(TaskCase):
         self.assertEqual(loaded.reply["outputs"], [{
             "shape": [4, 8], "strides": [8, 1], "dtype": "float32", "offset": 0, "bytes": 128}])
 
+    def test_attention_in_eval_repeats_itself(self):
+        """Its fused form is not taken under a mode: the references take none."""
+        for layer, call in (("MultiheadAttention(32, 4, batch_first=True)", "self.a(x, x, x, need_weights=False)[0]"),
+                            ("TransformerEncoderLayer(32, 4, 64, batch_first=True)", "self.a(x)")):
+            text = task("return " + call, "[torch.randn(4, 10, 32)]", setup="self.a = torch.nn.%s; self.eval()" % layer)
+            self.assertTrue(self.load(text).reply["deterministic"], layer)
+
     def test_parameters_and_buffers_are_in_their_share(self):
         text = task("return self.bn(self.fc(x))", "[torch.rand(8, 3)]",
                     setup="self.fc = nn.Linear(3, 5); self.bn = nn.BatchNorm1d(5)")

@@ -20,7 +20,8 @@ end
 
 local function check_unwritten(o, label)
   if o.unwritten == 0 then return nil end
-  return ("%s: %d of %d elements were never written"):format(label, o.unwritten, o.numel)
+  return ("%s: %d of %d elements were never written (%s)"):format(label, o.unwritten, o.numel,
+    o.unwritten == o.numel and "which launch is given it, and does that store to it?" or "does the grid cover all of it, and does a guard keep threads from it?")
 end
 
 local wrong_kind = {

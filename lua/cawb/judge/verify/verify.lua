@@ -22,18 +22,14 @@ local function note_finding(result, report)
   table.insert(result.findings, found)
 end
 
-local lost = { float32 = 0.01, float64 = 0.01, float16 = 0.25, bfloat16 = 0.25 }    -- eager PyTorch's error with which nothing can be judged
-
-local rounded = { float32 = 1e-5, float64 = 1e-13, float16 = 0.02, bfloat16 = 0.1 }     -- what rounding leaves where terms of about 1 cancel
-
 -- Why nobody can tell right from wrong on the task's own inputs: PyTorch in the task's type is as far from float64 as a wrong
 -- program would be. An output of few elements that happen to cancel is as large as it usually is. One that always cancels, such as
 -- the mean of a normalised row, is noise for everybody; its error is small beside its terms.
-local function unjudgeable(compared)
+local function unjudgeable(compared, tolerance)
   for i, o in ipairs(compared.slots[1]) do
-    local error, most = o.eager and o.eager.nrms, lost[o.dtype]
+    local error, most = o.eager and o.eager.nrms, tolerance.lost[o.dtype]
     local usual = o.typical and o.scale and o.typical > o.scale and o.scale / o.typical or 1
-    local cancels = error and most and o.rms and error * o.rms <= rounded[o.dtype]
+    local cancels = error and most and o.rms and error * o.rms <= tolerance.noise[o.dtype]
     if error and most and not cancels and not (error * usual <= most) then
       return ("it cannot be judged at %s: on the task's own inputs eager PyTorch is off by %.2g of outputs[%d]'s size, so a wrong "
         .. "kernel looks like a right one; make the task smaller, or better conditioned (fewer steps, smaller weights)"):format(o.dtype, error, i)
@@ -49,7 +45,7 @@ local function trial(state, seed)
   note_finding(result, ran.report)
   result.report, result.built, result.steps = ran.report, ran.built, ran.steps
   result.trials[#result.trials + 1] = { outputs = compared.slots[1], reference = compared.reference }
-  local no = state.tolerance.protocol == "errors" and unjudgeable(compared)
+  local no = state.tolerance.protocol == "errors" and unjudgeable(compared, state.tolerance)
   if no then return { ok = false, stage = "verify", reason = no } end
   local why = verdict.judge(compared, ran.report, state.tolerance)
   if why and compared.unfit then why = ("%s (the task's own inputs cannot tell: %s)"):format(why, compared.unfit) end

@@ -156,8 +156,8 @@ def heavy(like):
     scales = torch.exp2((high - low) * spread(made.shape[0]) + low)
     scales = torch.where(which == 0, 1.0, scales)
     if like.dtype != torch.float16 and like.element_size() > 1:      # some rows are minute, and no number is denormal
-        minute = torch.randperm(len(made))[:max(int(len(made) >= 4 or chance(MINUTE)), int(MINUTE * len(made)))]
-        scales[minute] = power(-40, -12, len(minute))
+        minute = torch.randperm(len(made))[:max(3 * (len(made) >= 6), int(len(made) >= 4 or chance(MINUTE)), int(MINUTE * len(made)))]
+        scales[minute] = torch.exp2(28 * spread(len(minute)) - 40)       # some below a type's roundoff, some above
     return cut(like, of_one_sign(made) * scales.unsqueeze(1))
 
 

@@ -42,6 +42,14 @@ def strict(deterministic=True):
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.deterministic = deterministic
     torch.backends.cudnn.benchmark = False
+    whole_attention(False)
+
+
+def whole_attention(allowed):
+    """Whether MultiheadAttention and TransformerEncoderLayer may be one operator in eval(). They are not under a mode, and both ways round
+    differently: the same call would give other bits."""
+    if hasattr(torch.backends, "mha"):
+        torch.backends.mha.set_fastpath_enabled(allowed)
 
 
 def made_on(device):
@@ -98,12 +106,12 @@ class Runner:
         finally:
             self.weights = kept
 
-    def vary(self, seed, strength, boosts=None):
+    def vary(self, seed, strength, boosts=None, shrink=1.0):
         """From here on the weights are others: see vary.py. Names of those that are; with a
         strength of 0 the constructor's."""
         self.weights = None
         self.module, self.wide_module, self.near_module = self.build(), None, None
-        self.weights = (seed, strength, boosts) if strength else None
+        self.weights = (seed, strength, boosts, shrink) if strength else None
         return varied(self.module, *self.weights) if strength else []
 
     def inputs(self, seed):

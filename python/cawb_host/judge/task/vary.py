@@ -10,11 +10,12 @@ import torch
 from cawb_host.base.tensors import STORED
 
 STRENGTHS = (1.0, 0.25)      # the first with which the reference stays near float64
+SHRINKS = (0.5, 0.25, 0.1)   # times as large, where it does so with no weights of the usual size: a chaotic net
 
 
-def varied(module, seed, strength, boosts=None):
+def varied(module, seed, strength, boosts=None, shrink=1.0):
     """Changes a module in place; returns the names of the changed weights. `boosts` says by name how much more than usual
-    a weight changes."""
+    a weight changes; learned weights are `shrink` times as large."""
     changed, done = [], set()
     generator = torch.Generator()
     learned = {id(p) for p in module.parameters()}
@@ -30,7 +31,7 @@ def varied(module, seed, strength, boosts=None):
                        strength * (boosts or {}).get(name, 1.0))
         if made is not None:
             with torch.no_grad():
-                tensor.detach().copy_(made)
+                tensor.detach().copy_(made * shrink if id(tensor) in learned else made)
             changed.append(name)
     return changed
 

@@ -17,7 +17,7 @@ import torch
 
 from cawb_host.base.fault import Fault, kind_of, one_line
 from cawb_host.judge.time.rival import make
-from cawb_host.judge.task.runner import made_on, strict
+from cawb_host.judge.task.runner import made_on, strict, whole_attention
 from cawb_host.judge.time.stopwatch import Stopwatch
 
 COMPILE = {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
@@ -145,6 +145,7 @@ def input_sets(work, seed, other=None):
 def as_used(kind):
     """As a user runs it: cuDNN chooses freely; TF32 where the kind says so."""
     strict()
+    whole_attention(True)
     torch.backends.cudnn.deterministic = False
     torch.backends.cudnn.benchmark = kind.startswith("max_autotune")
     tf32 = kind.endswith(TF32)
