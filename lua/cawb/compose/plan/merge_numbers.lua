@@ -6,7 +6,7 @@ local M = {}
 --- A kernel's own name in texts that are read.
 M.MARK = "\1"
 
-local MARK = M.MARK
+local MARK, BRACKET = M.MARK, ("("):byte()
 
 -- Calls and words in front of a bracket in which a number may become a parameter, beside functions that pack.
 local plain = {}
@@ -28,11 +28,13 @@ local begins = {
   end,
 }
 
--- What a byte begins, by its number: "space", "digit", "word", a function of `begins`, or nothing of these.
-local kinds = {}
+-- What a byte begins, by its number: "space", "digit", "word", a function of `begins`, "plain" for a sign that no bracket is, or nothing
+-- of these.
+local kinds, signs = {}, {}
 for byte = 0, 255 do
   local c = string.char(byte)
-  kinds[byte] = begins[c] or c:find "%s" and "space" or c:find "%d" and "digit" or c:find "[%a_]" and "word" or nil
+  signs[byte] = c
+  kinds[byte] = begins[c] or c:find "%s" and "space" or c:find "%d" and "digit" or c:find "[%a_]" and "word" or c:find "[,;.+*=&|!?:~^%%-]" and "plain" or nil
 end
 
 local closes = { [")"] = "(", ["]"] = "[", ["}"] = "{", [">"] = "<" }
@@ -95,11 +97,11 @@ local function take_sign(s, text, at)
 end
 
 local function take_word(s, text, at)
-  local word = text:match("^[%a_][%w_]*", at)
-  s.listed = s.listed or word == "enum"
+  local word, past = text:match("^([%a_][%w_]*)()", at)
+  if word == "enum" then s.listed = true end
   s.is_own = s.is_own and text:sub(at - 1, at - 1) == MARK
   s.word, s.before, s.block = word, word, word == "block"
-  return at + #word
+  return past
 end
 
 --- Reads a text. Returns `numbers`, which may become parameters: { at, past, value }; and `own`, the places where its functions are
@@ -115,10 +117,13 @@ function M.read(text, ahead)
       if what == "unroll" then s.unrolled = true end
       if what == "quoted" then s.before, s.word, s.is_own = '"', nil, false end
     elseif kind == "space" then at = text:find("%S", at) or #text + 1
+    elseif kind == "plain" then
+      s.before, s.word, s.is_own = signs[text:byte(at)], nil, false
+      s.block, at = s.block and (s.before == "*" or s.before == "%"), at + 1
     elseif kind == "digit" then at = take_number(s, text, at); s.before, s.word, s.is_own = "0", nil, false
     elseif kind == "word" then at = take_word(s, text, at)
     else
-      local own = text:find("^" .. MARK .. "%(", at) and at + 1          -- a name that is nothing but the kernel's
+      local own = text:byte(at) == MARK:byte() and text:byte(at + 1) == BRACKET          -- a name that is nothing but the kernel's
       at = take_sign(s, text, at)
       if own then s.word = "own" end
     end
