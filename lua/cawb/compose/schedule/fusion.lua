@@ -29,9 +29,19 @@ local function is_known(tried, edge)
   tried[first][last] = true
 end
 
+-- An iterator over edges, which are a list or one already.
+local function each(edges)
+  if type(edges) == "function" then return edges end
+  local k = 0
+  return function()
+    k = k + 1
+    return edges[k]
+  end
+end
+
 -- Does the first fusion of a rule that is legal; whether there was one.
 local function step(rule, state, tried)
-  for _, edge in ipairs(rule.edges(state)) do
+  for edge in each(rule.edges(state)) do
     local both = not is_known(tried, edge) and rule.joined(state, edge)
     if both then
       rule.settle(state, edge, both)

@@ -40,36 +40,54 @@ local function is_in_memory(x) return x.stored or x.kind == "leaf" and x.source:
 --- What a kernel begins with: the stored nodes and the leaves in memory that it loads.
 function M.loads(kernel) return below(kernel, is_in_memory) end
 
-local known = setmetatable({}, { __mode = "k" })
-
 --- The stored nodes that a kernel reads. A list stays valid: a fused kernel is a new one, and nodes that are no longer stored had no
 --- other readers.
 function M.reads(kernel)
-  known[kernel] = known[kernel] or below(kernel, is_stored)
-  return known[kernel]
+  kernel.below = kernel.below or below(kernel, is_stored)
+  return kernel.below
 end
 
 --- The node that a kernel is about: what its generator computes first.
 function M.anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 
--- Notes who stores and who reads each node, and the place of each kernel.
-local function note(self)
-  self.owners, self.read_by, self.places = {}, {}, {}
-  for place, k in ipairs(self.list) do
-    self.places[k] = place
-    for _, x in ipairs(k.roots) do self.owners[x] = k end
-    for _, x in ipairs(M.reads(k)) do
-      self.read_by[x] = self.read_by[x] or {}
-      table.insert(self.read_by[x], k)
-    end
+-- Notes what a kernel stores and reads. Places are numbers that grow along the list.
+local function add(self, k, place)
+  self.places[k], self.from = place, math.min(self.from, place)
+  for _, x in ipairs(k.roots) do self.owners[x] = k end
+  for _, x in ipairs(M.reads(k)) do
+    local list = self.read_by[x] or {}
+    local at = #list + 1
+    while at > 1 and self.places[list[at - 1]] > place do at = at - 1 end
+    table.insert(list, at, k)
+    self.read_by[x] = list
   end
 end
 
-local function is_sorted(self)
-  for place, k in ipairs(self.list) do
-    for _, x in ipairs(M.reads(k)) do
-      if (self.places[self.owners[x]] or 0) > place then return false end
-    end
+local function take_away(list, k)
+  for at, other in ipairs(list) do
+    if other == k then return table.remove(list, at) end
+  end
+end
+
+local function remove(self, k)
+  for _, x in ipairs(k.roots) do
+    if self.owners[x] == k then self.owners[x] = nil end
+  end
+  for _, x in ipairs(M.reads(k)) do take_away(self.read_by[x], k) end
+  self.places[k] = nil
+  take_away(self.list, k)
+end
+
+local function note(self)
+  self.owners, self.read_by, self.places, self.from = {}, {}, {}, 1
+  for place, k in ipairs(self.list) do add(self, k, place) end
+end
+
+-- Whether a kernel is behind those that it reads from.
+local function is_behind(self, k)
+  local place = self.places[k]
+  for _, x in ipairs(M.reads(k)) do
+    if (self.places[self.owners[x]] or 0) > place then return false end
   end
   return true
 end
@@ -91,18 +109,21 @@ local function sort(self)
   self.list = list
 end
 
-local function set(self, list)
-  self.list = list
-  note(self)
-  if is_sorted(self) then return end
-  sort(self)
-  note(self)
+-- Sorts where one of these is not behind those that it reads from.
+local function settle(self, list)
+  for _, k in ipairs(list) do
+    if not is_behind(self, k) then
+      sort(self)
+      return note(self)
+    end
+  end
 end
 
 --- Of a list of kernels. `may(a, b, first)`: whether two may be one.
 function M.new(list, options, may)
-  local self = setmetatable({ options = options, may = may }, Kernels)
-  set(self, list)
+  local self = setmetatable({ options = options, may = may, list = list }, Kernels)
+  note(self)
+  settle(self, list)
   return self
 end
 
@@ -111,6 +132,17 @@ function Kernels:owner(x) return self.owners[x] end
 
 --- The kernels that read a node, in order.
 function Kernels:readers(x) return self.read_by[x] or {} end
+
+--- Gives one kernel after the other, in order, from the first one on that changed since it was given here.
+function Kernels:changed()
+  local at = 1
+  while self.list[at] and self.places[self.list[at]] < self.from do at = at + 1 end
+  return function()
+    local k = self.list[at]
+    at, self.from = at + 1, k and self.places[k] or math.huge
+    return k
+  end
+end
 
 --- Whether others than these two read a node, or it is an output.
 function Kernels:is_read_beside(x, a, b)
@@ -137,12 +169,17 @@ end
 
 --- One kernel in place of the last of these; without it, they are gone.
 function Kernels:replace(gone, both)
-  local is_gone, list = {}, {}
-  for _, k in ipairs(gone) do is_gone[k] = true end
-  for _, k in ipairs(self.list) do
-    if k == gone[#gone] then list[#list + 1] = both elseif not is_gone[k] then list[#list + 1] = k end
+  local last = gone[#gone]
+  local place = self.places[last]
+  for at, k in ipairs(self.list) do
+    if k == last then self.list[at] = both or k break end
   end
-  set(self, list)
+  for _, k in ipairs(gone) do remove(self, k) end
+  if not both then return note(self) end
+  add(self, both, place)
+  local concerned = { both }
+  for _, x in ipairs(both.roots) do table.move(self:readers(x), 1, #self:readers(x), #concerned + 1, concerned) end
+  settle(self, concerned)
 end
 
 return M

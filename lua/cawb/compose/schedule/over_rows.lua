@@ -52,15 +52,16 @@ M.behind.settle, M.beside.settle = settle, settle
 
 -- ---- behind: rows or a stream behind the rows that they read
 
+-- One after the other; kernels that stand ahead of all changes have none that was not looked at.
 function M.behind.edges(state)
-  local list = {}
-  for _, b in ipairs(state.list) do
-    for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and kernels.reads(b) or {}) do
-      local a = state:owner(x)
-      if a and a.kind == "rows" then list[#list + 1] = { a, b } end
+  return coroutine.wrap(function()
+    for b in state:changed() do
+      for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and kernels.reads(b) or {}) do
+        local a = state:owner(x)
+        if a and a.kind == "rows" then coroutine.yield { a, b } end
+      end
     end
-  end
-  return list
+  end)
 end
 
 -- Each reads the other's results only on its own row.
