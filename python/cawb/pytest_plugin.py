@@ -12,6 +12,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("cawb", "kernels that cawb judges")
     group.addoption("--cawb-device", metavar="NAME", help=DEVICE)
     group.addoption("--cawb-out", metavar="DIR", help="record what is judged in this folder, for `cawb report`")
+    group.addoption("--cawb-set", metavar="NAME=VALUE", action="append", default=[], help="an option of cawb, such as verify.trials=3; repeatable")
     parser.addini("cawb_device", DEVICE, default="auto")
 
 
@@ -64,6 +65,7 @@ def judged(request, args, more):
     faster = more.pop("faster", False)
     more.setdefault("device", config.getoption("--cawb-device") or config.getini("cawb_device"))
     more.setdefault("out", config.getoption("--cawb-out"))
+    more["options"] = {**dict(one.partition("=")[::2] for one in config.getoption("--cawb-set")), **(more.get("options") or {})}
     try:
         inspect.signature(judge).bind(*args, **more)
     except TypeError as error:
@@ -78,7 +80,8 @@ def judged(request, args, more):
 
 def properties(found):
     """Pairs of names and texts, as JUnit's XML has them."""
-    pairs = [("cawb verdict", found.verdict), ("cawb sentence", found.sentence), ("cawb device", found.device), ("cawb modelled", str(found.modelled).lower())]
+    pairs = [("cawb verdict", found.verdict), ("cawb sentence", found.sentence), ("cawb device", found.device),
+             ("cawb modelled", str(found.modelled).lower())]
     pairs += [("cawb reason", reason) for reason in found.reasons]
     pairs += [("cawb error %s" % name.replace("_", " "), "%.3g" % value) for name, value in found.errors.items()]
     pairs += [("cawb time %s" % name, "%.4g" % seconds) for name, seconds in found.times.items()]

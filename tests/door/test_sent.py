@@ -1,4 +1,5 @@
 """What can be sent to the judge and what cannot: an object's name, its files, and examples as text."""
+import importlib
 import importlib.machinery
 import os
 import runpy
@@ -80,6 +81,18 @@ class Files(unittest.TestCase):
         found = sources.Sources()
         found.add("torch", torch.__file__)
         self.assertEqual(found.files(), {})
+
+    def test_a_module_in_a_folder_of_its_own_name_is_found(self):
+        below = os.path.join(package.folder, "same")
+        written.write(os.path.join(below, "same.py"), "import beside\n")
+        written.write(os.path.join(below, "beside.py"), "")
+        sys.path.insert(0, below)
+        self.addCleanup(sys.path.remove, below)
+        importlib.import_module("same")
+        written.write(os.path.join(package.folder, "uses_same.py"), "import same\nimport ops.parts\n")
+        found = sources.Sources()
+        found.add("uses_same", os.path.join(package.folder, "uses_same.py"))
+        self.assertEqual(set(found.files()), {"uses_same.py", "same.py", "beside.py", "ops/__init__.py", "ops/parts.py"})
 
     def test_an_extension_that_was_built_in_place_is_noted(self):
         path = os.path.join(package.folder, "ops/_C" + importlib.machinery.EXTENSION_SUFFIXES[0])

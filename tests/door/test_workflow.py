@@ -131,7 +131,7 @@ class Workflow(unittest.TestCase):
     def test_what_is_wrong_fails_its_test_and_says_why(self):
         with open(os.path.join(self.work, "tests", "test_fails.py"), "w", encoding="utf-8") as file:
             file.write(FAILS)
-        done = self.shell("python -m pytest --cawb-device sim:h100 --junitxml fails.xml tests/test_fails.py", {})
+        done = self.shell("python -m pytest --cawb-device sim:h100 --cawb-set verify.trials=1 --junitxml fails.xml tests/test_fails.py", {})
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("give it one at module level", done.stdout)
         self.assertIn("take reference, kernel and examples", done.stdout)

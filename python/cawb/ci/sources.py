@@ -73,16 +73,16 @@ class Sources:
 
     def top(self, name, root):
         """The folder where a top-level module of the user's lies."""
-        if found(os.path.join(root, name)):
-            return root
         known = getattr(sys.modules.get(name), "__file__", None)
+        if not known and found(os.path.join(root, name)):
+            return root
         if not known:
             spec = importlib.machinery.PathFinder.find_spec(name)
             known = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), "") + "/")
         if not known or not os.path.isabs(known) or is_installed(known):
             return None
         folder = os.path.dirname(known)
-        return os.path.dirname(folder) if os.path.basename(folder) == name else folder
+        return os.path.dirname(folder) if os.path.basename(known) in ("__init__.py", "") else folder
 
     def add_native(self, text, folder, root):
         """C++ and CUDA files that a text names: beside it, or from the root."""
