@@ -123,6 +123,15 @@ WHOLE = {
     "attention_masked": function(lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m), (2, 2, 6, 8), (2, 2, 6, 8),
                                  (2, 2, 6, 8), (6, 6)),
     "upsample": lambda: (nn.Upsample(scale_factor=2, mode="bilinear"), [torch.randn(1, 2, 4, 4)]),
+    "sampled": function(lambda x, at: F.grid_sample(x * 2, at.tanh() * 1.3, align_corners=False).exp(), (1, 2, 4, 5), (1, 3, 3, 2)),
+    "sampled_at_borders": function(lambda x, at: F.grid_sample(x, at * 2, padding_mode="border", align_corners=True), (2, 2, 4, 5), (2, 3, 2, 2)),
+    "windows_that_overlap": function(lambda x: F.adaptive_avg_pool2d(x.tanh(), (3, 2)), (1, 2, 7, 5)),
+    "windows_at_borders": function(lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False).exp(), (1, 2, 8, 7)),
+    "windows_in_3d": function(lambda x: F.avg_pool3d(x.sin(), 2) * F.max_pool3d(x, 2), (1, 2, 4, 5, 4)),
+    "replicated": function(lambda x: F.pad(x, (1, 2, 0, 1), mode="replicate").sin(), (1, 2, 4, 3)),
+    "weight_norm": sequential(lambda: nn.utils.parametrizations.weight_norm(nn.Linear(4, 5)), nn.Tanh, size=(3, 4)),
+    "distances_of_sums": function(lambda x, y: torch.cdist(x, y, p=1).exp().sum(), (5, 3), (4, 3)),
+    "nearest": function(lambda x: F.interpolate(x.exp(), size=(7, 5)).sin(), (1, 2, 4, 3)),
     "distances": function(lambda x, y: torch.cdist(x, y).exp().sum(), (5, 3), (4, 3)),
     "cross_entropy": lambda: (lambda x, t: F.cross_entropy(x, t), [torch.randn(6, 5), torch.randint(0, 5, (6,))]),
 }
@@ -145,7 +154,6 @@ EVAL = {
 # Parts become packages; the operators that the compiler lacks are the fallback's.
 PARTS = {
     "inverse": function(lambda x: torch.linalg.inv(x.exp() @ x + 9 * torch.eye(4, device=x.device)).relu() + 1, (4, 4)),
-    "sampled": function(lambda x, at: F.grid_sample(x * 2, at.tanh(), align_corners=False).exp(), (1, 2, 4, 4), (1, 3, 3, 2)),
 }
 
 

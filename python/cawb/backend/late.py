@@ -7,6 +7,8 @@ import torch
 from torch._decomp import decomposition_table
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from cawb.backend import sampling
+
 aten = torch.ops.aten
 WAYS = {}
 
@@ -116,21 +118,34 @@ def avg_pool2d_backward(grad, x, kernel, stride, padding, ceil_mode, count_inclu
     kernel, padding = listed(kernel, 2), listed(padding, 2)
     stride = listed(stride, 2) if stride else kernel
     if ceil_mode or x.dim() != 4 or any(padding) and not count_include_pad:
-        return NotImplemented
-    grad = grad / (divisor or math.prod(kernel))
+        return sampling.avg_pool_backward(grad, x, kernel, stride, padding, count_include_pad, divisor)
+    whole, grad = grad, grad / (divisor or math.prod(kernel))
     if stride == kernel and not any(padding):
         return spread(grad, kernel, x.shape[-2:])
     more = beyond(x.shape[2:], grad.shape[2:], kernel, stride, padding, [1, 1])
     if any(not 0 <= m < s for m, s in zip(more, stride)):
-        return NotImplemented
+        return sampling.avg_pool_backward(whole, x, kernel, stride, padding, count_include_pad, divisor)
     ones = torch.ones(x.shape[1], 1, *kernel, dtype=x.dtype, device=x.device)
     return aten.convolution(grad, ones, None, stride, padding, [1, 1], True, more, x.shape[1])
+
+
+@way(aten.avg_pool3d_backward.default)
+def avg_pool3d_backward(grad, x, kernel, stride, padding, ceil_mode, count_include_pad, divisor):
+    del ceil_mode
+    kernel, padding = listed(kernel, 3), listed(padding, 3)
+    stride = listed(stride, 3) if stride else kernel
+    return sampling.avg_pool_backward(grad, x, kernel, stride, padding, count_include_pad, divisor)
+
+
+@way(aten.replication_pad1d_backward.default, aten.replication_pad2d_backward.default, aten.replication_pad3d_backward.default)
+def replication_pad_backward(grad, x, padding):
+    return sampling.replication_pad_backward(grad, x, padding)
 
 
 @way(aten._adaptive_avg_pool2d_backward.default)
 def adaptive_avg_pool2d_backward(grad, x):
     if any(n % o for n, o in zip(x.shape[-2:], grad.shape[-2:])):
-        return NotImplemented
+        return sampling.adaptive_avg_pool2d_backward(grad, x)
     kernel = [n // o for n, o in zip(x.shape[-2:], grad.shape[-2:])]
     return spread(grad / math.prod(kernel), kernel, x.shape[-2:])
 
@@ -139,8 +154,13 @@ def adaptive_avg_pool2d_backward(grad, x):
 def upsample_nearest2d_backward(grad, output_size, input_size, scales_h=None, scales_w=None):
     high, wide = (o // i for o, i in zip(output_size, input_size[-2:]))
     if [n * s for n, s in zip(input_size[-2:], (high, wide))] != list(output_size) or (scales_h or high, scales_w or wide) != (high, wide):
-        return NotImplemented
+        return sampling.upsample_nearest2d_backward(grad, input_size, scales_h, scales_w)
     return grad.unflatten(-1, (-1, wide)).unflatten(-3, (-1, high)).sum((-1, -3))
+
+
+way(aten.grid_sampler_2d_backward.default)(sampling.grid_sampler_2d_backward)
+way(aten.adaptive_max_pool2d_backward.default)(sampling.adaptive_max_pool2d_backward)
+way(aten.max_pool3d_with_indices_backward.default)(sampling.max_pool3d_backward)
 
 
 # ---- places and distances
@@ -169,10 +189,19 @@ def as_strided_scatter(x, src, size, stride, storage_offset=None):
 
 @way(aten._cdist_backward.default)
 def cdist_backward(grad, x, y, p, distance):
+    if p == 1:
+        return (grad[..., None] * (x[..., :, None, :] - y[..., None, :, :]).sign()).sum(-2)
     if p != 2:
         return NotImplemented
     weights = torch.where(distance == 0, 0, grad / distance)
     return (weights[..., None] * (x[..., :, None, :] - y[..., None, :, :])).sum(-2)
+
+
+@way(aten._weight_norm_interface_backward.default)
+def weight_norm_backward(grad, saved_v, saved_g, saved_norms, dim):
+    """Of v g / |v|, where the norm is over all dimensions but `dim`."""
+    inner = (grad * saved_v).sum([d for d in range(grad.dim()) if d != dim % grad.dim()], keepdim=True)
+    return saved_g / saved_norms * (grad - saved_v * inner / saved_norms.square()), inner / saved_norms
 
 
 # ---- attention

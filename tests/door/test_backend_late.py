@@ -1,0 +1,71 @@
+"""The backend of torch.compile: gradients that stand for operators of PyTorch's (late.py, sampling.py), against those."""
+import itertools
+import os
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
+sys.path.insert(0, str(ROOT / "python"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from torch.nn import functional as F          # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import late                 # noqa: E402  pylint: disable=wrong-import-position
+
+aten = torch.ops.aten
+
+
+class Gradients(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(4)
+
+    def same(self, operator, *given):
+        """What stands for an operator finds the same."""
+        found, wanted = late.WAYS[operator](*given), operator(*given)
+        for a, b in zip(*[x if isinstance(x, tuple) else (x,) for x in (found, wanted)], strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
+
+    def test_reads_at_computed_places(self):
+        x, grid, grad = torch.randn(2, 3, 5, 7), torch.rand(2, 4, 6, 2) * 2.6 - 1.3, torch.randn(2, 3, 4, 6)
+        for interpolation, padding, align in itertools.product((0, 1), (0, 1), (False, True)):
+            self.same(aten.grid_sampler_2d_backward.default, grad, x, grid, interpolation, padding, align, [True, True])
+
+    def test_means_of_windows(self):
+        x = torch.randn(2, 3, 8, 7)
+        for ceil, include, divisor, (kernel, stride, padding) in itertools.product((False, True), (False, True), (None, 3), (
+                (3, 2, 1), (2, 2, 0), (3, 3, 1), (2, 3, 1))):
+            grad = torch.randn_like(F.avg_pool2d(x, kernel, stride, padding, ceil, include, divisor))
+            self.same(aten.avg_pool2d_backward.default, grad, x, [kernel], [stride], [padding], ceil, include, divisor)
+        for size in ((3, 4), (4, 7), (8, 1), (5, 9)):
+            self.same(aten._adaptive_avg_pool2d_backward.default, torch.randn(2, 3, *size), x)
+        self.same(aten.avg_pool3d_backward.default, torch.randn(1, 2, 2, 2, 3), torch.randn(1, 2, 5, 4, 6), [2], [], [0], False, True, None)
+
+    def test_largest_of_windows(self):
+        x = torch.randn(2, 3, 7, 9)
+        y, places = F.adaptive_max_pool2d(x, (3, 4), return_indices=True)
+        self.same(aten.adaptive_max_pool2d_backward.default, torch.randn_like(y), x, places)
+        x = torch.randn(1, 2, 4, 5, 6)
+        y, places = F.max_pool3d(x, 2, return_indices=True)
+        self.same(aten.max_pool3d_with_indices_backward.default, torch.randn_like(y), x, [2] * 3, [2] * 3, [0] * 3, [1] * 3, False, places)
+
+    def test_copies_of_neighbours(self):
+        for given, scales in (([11, 10], ()), ([14, 18], ()), ([11, 10], (1.6, 1.2))):
+            self.same(aten.upsample_nearest2d_backward.default, torch.randn(2, 3, *given), given, [2, 3, 7, 9], *scales)
+        for name, size, padding in (("1d", (5,), [1, 2]), ("2d", (5, 4), [1, 2, 3, 0]), ("3d", (3, 4, 2), [1, 0, 2, 2, 0, 1])):
+            x = torch.randn(1, 2, *size)
+            grad = torch.randn_like(F.pad(x, padding, mode="replicate"))
+            self.same(getattr(aten, "replication_pad%s_backward" % name).default, grad, x, padding)
+
+    def test_norms_of_weights_and_distances(self):
+        for dim in (0, 1):
+            v = torch.randn(4, 5)
+            norms = v.norm(dim=1 - dim, keepdim=True)
+            self.same(aten._weight_norm_interface_backward.default, torch.randn(4, 5), v, torch.randn_like(norms), norms, dim)
+        x, y = torch.randn(5, 3), torch.randn(4, 3)
+        for p in (1.0, 2.0):
+            self.same(aten._cdist_backward.default, torch.randn(5, 4), x, y, p, torch.cdist(x, y, p))
+
+
+if __name__ == "__main__":
+    unittest.main()
