@@ -28,6 +28,7 @@ end
 function M.fight(t, facts, all, seconds)
   local kept, a = all.measure.rounds, setmetatable({ name = "A" }, { __index = facts[1].member })
   all.measure.rounds = rounds
+  if a.python then seconds = seconds / all.measure.processes end     -- of each of them
   local b, message, name = judge.judge(t, facts[2].member, all,
     { against = { a }, confirm = false, trials = 1, battery = {}, repeats = 0, budget = seconds })
   all.measure.rounds = kept
