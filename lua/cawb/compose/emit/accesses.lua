@@ -35,18 +35,13 @@ local function body_of(self, vector)
   return body
 end
 
---- C that returns a node's element at indices.
-function Accesses:value(node, i)
+--- C that returns a node's element at indices. `known`: a node that it follows from, whose element is in a variable, { node, indices, name }.
+function Accesses:value(node, i, known)
   local body = body_of(self)
-  body:line("return %s;", body:value(node, i))
-  return body:text()
-end
-
---- The same of a node that follows from another one, whose element is in a variable: `known` = { node, indices, name }.
-function Accesses:following(node, i, known)
-  local body = body_of(self)
-  body.known_only = { [known[1]] = true }
-  body:know(table.unpack(known))
+  if known then
+    body.known_only = { [known[1]] = true }
+    body:know(table.unpack(known))
+  end
   body:line("return %s;", body:value(node, i))
   return body:text()
 end

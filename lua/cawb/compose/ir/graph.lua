@@ -129,6 +129,15 @@ function Graph:broadcast(x, shape)
   end)
 end
 
+--- As a view, and `fill` where a place is outside of x.
+function Graph:padded(x, shape, at, fill)
+  return self:view(x, shape, at, function(i)
+    local guards = {}
+    for d, place in ipairs(at(i)) do table.move(index.inside(place, x.shape[d]), 1, 2, #guards + 1, guards) end
+    return guards
+  end, fill)
+end
+
 --- n elements along an axis, from `first` on.
 function Graph:slice(x, axis, first, n)
   return self:view(x, index.with(x.shape, axis, n), function(i) return index.with(i, axis, index.plus(i[axis], first)) end)

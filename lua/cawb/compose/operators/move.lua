@@ -129,17 +129,10 @@ M.tril, M.triu = triangle(1), triangle(-1)
 function M.constant_pad_nd(g, op)
   local x, pad, out = op.x[1], op.args.pad, op.out[1].shape
   local function ahead(d) return pad[2 * (#x.shape - d) + 1] or 0 end
-  local function at(i)
+  return { g:padded(x, out, function(i)
     local j = {}
     for d = 1, #x.shape do j[d] = index.plus(i[d], -ahead(d)) end
     return j
-  end
-  return { g:view(x, out, at, function(i)
-    local guards = {}
-    for d, place in ipairs(at(i)) do
-      table.move(index.inside(place, x.shape[d]), 1, 2, #guards + 1, guards)
-    end
-    return guards
   end, op.args.value or 0) }
 end
 

@@ -25,20 +25,13 @@ end
 local function windows(g, x, w, out, fill)
   local shape = { table.unpack(out) }
   for _, n in ipairs(w.size) do shape[#shape + 1] = n end
-  local function at(i)
+  local view = g:padded(x, shape, function(i)
     local j = { table.unpack(i, 1, w.ahead) }
     for d = 1, w.dims do
       local place = index.scale(i[w.ahead + d], w.stride[d])
       j[w.ahead + d] = index.plus(index.add(place, i[#out + d], w.dilation[d]), -w.padding[d])
     end
     return j
-  end
-  local view = g:view(x, shape, at, function(i)
-    local guards = {}
-    for d, place in ipairs { table.unpack(at(i), w.ahead + 1) } do
-      table.move(index.inside(place, x.shape[w.ahead + d]), 1, 2, #guards + 1, guards)
-    end
-    return guards
   end, fill)
   view.window = w                      -- for rewrites
   return view

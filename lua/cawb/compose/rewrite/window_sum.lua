@@ -28,17 +28,10 @@ local function weights(g, w, c, window, taps)
     wide[first + d] = window.size[d]
     axes[first + d] = true
   end
-  local function at(i)
+  local view = g:padded(w, wide, function(i)
     local j = { i[1], i[2] }
     for d = 1, c.dims do j[d + 2] = index.add(i[d + 2], i[first + d], -c.stride[d]) end
     return j
-  end
-  local view = g:view(w, wide, at, function(i)
-    local guards = {}
-    for d, k in ipairs { table.unpack(at(i), 3) } do
-      table.move(index.inside(k, c.taps[d]), 1, 2, #guards + 1, guards)
-    end
-    return guards
   end, 0)
   return g:reduce("sum", view, axes)
 end

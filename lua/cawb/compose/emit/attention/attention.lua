@@ -200,7 +200,7 @@ function M.generate(kernel, options)
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)
   factor(a, d, "value", x.inputs[2], s.n, s.v)
-  d.score, d.scale, d.open = a:following(found.scores, c.scores_at, c.known), plain.scale, open_of(plain.list)
+  d.score, d.scale, d.open = a:value(found.scores, c.scores_at, c.known), plain.scale, open_of(plain.list)
   d.hidden = hidden(found.scores, s)
   d.put, d.put2 = a:write(c.one), c.two and a:write(c.two) or nil
   a:describe(d)

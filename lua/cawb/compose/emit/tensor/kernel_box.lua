@@ -95,7 +95,7 @@ function M.accepts(kernel, options) return expression.attempt(chosen, kernel, op
 -- The value of a result that is summed, and the place of the sum.
 local function add_parts(a, d, x, parts)
   local i = conv.at(x)
-  d.summed = a:following(parts.inputs[1], i, { x, i, "value" })
+  d.summed = a:value(parts.inputs[1], i, { x, i, "value" })
   d.squares, d.parts = parts.squares, parts
 end
 
