@@ -44,10 +44,12 @@ local function read_text(x, number)
     tostring(x.offset), tostring(prepared.is(x)), x.values and value_text(x.values, number) or "", tostring(x.value) }, " ")
 end
 
+-- A node that only a field still names, as the sum of a mean that is taken by parts now, has no users.
 local function node_text(x, number)
+  local users = x.users or {}
   local words = { x.kind, x.dtype, value_text(x.shape, number), value_text(x.inputs, number), x.pieces and value_text(x.pieces, number) or "",
                   value_text(x.strides, number), tostring(x.offset), tostring(x.stored), tostring(x.is_output ~= nil), tostring(prepared.is(x)),
-                  #x.users == 1 and x.users[1].kind or tostring(#x.users) }
+                  #users == 1 and users[1].kind or tostring(#users) }
   for _, name in ipairs(sorted(x, apart)) do
     if not name:find " " then words[#words + 1] = name .. "=" .. value_text(x[name], number) end
   end
