@@ -1,7 +1,8 @@
--- lower: how long a lowering takes, by stage, in seconds of one processor (os.clock); the median of some runs. Recording is the task
--- host's work and is given in seconds on the wall. Prints the refusals by their operator, and JSON last.
---   cawb bench/compose/lower.lua SUITE [PATTERN] [RUNS] [DEVICE]
--- SUITE: as of cawb bench. PATTERN: of the tasks' keys. Tasks have their own sizes, and nothing is executed.
+-- lower: how long a lowering takes, by stage, in seconds of one processor (os.clock). Recording is the task host's work, and with `compile`
+-- NVRTC builds all kernels of a task: both are given in seconds on the wall. Nothing is executed; tasks have their own sizes.
+--   cawb bench/compose/lower.lua SUITE JOURNAL [COMMIT] [PATTERN] [compile]
+-- SUITE: as of cawb bench. JOURNAL: a file that gets a line of JSON for each task; a task that it has is left out, so that a run can go on.
+-- COMMIT: is written down. PATTERN: of the tasks' keys. Prints a table of the journal, and the refusals by their cause.
 
 local cawb = require "cawb"
 local compose = require "cawb.compose"
@@ -10,22 +11,20 @@ local display = require "cawb.base.display"
 local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
-local stats = require "cawb.base.stats"
 local suites = require "cawb.suite.suite"
 
-local path, pattern, runs, device_name = ...
-if not path then error("usage: cawb bench/compose/lower.lua SUITE [PATTERN] [RUNS] [DEVICE]", 0) end
-runs = math.tointeger(tonumber(runs or 3))
+local path, journal, commit, pattern, build = ...
+if not journal then error("usage: cawb bench/compose/lower.lua SUITE JOURNAL [COMMIT] [PATTERN] [compile]", 0) end
+
+local LIMIT = 120       -- seconds of a processor for one lowering
 
 -- Stages, in order, and the functions of the compiler that are each of them.
 local stages = {
   { "import", "operators.import", "graph" }, { "rewrite", "rewrite.rewrite", "apply" }, { "split", "split.partial", "begin" },
-  { "split", "split.split", "long" }, { "partition", "schedule.partition", "kernels" }, { "join", "schedule.wave", "join" },
-  { "join", "schedule.epilogue", "join" }, { "join", "schedule.cells", "join" }, { "join", "schedule.packing", "absorb" },
-  { "join", "schedule.attention", "join" }, { "join", "schedule.concatenation", "join" },
-  { "generate", "schedule.generators", "generate" }, { "merge", "plan.merge", "apply" }, { "plan", "plan.plan", "text" },
+  { "split", "split.split", "long" }, { "partition", "schedule.partition", "kernels" }, { "fusion", "schedule.fusion", "apply" },
+  { "texts", "schedule.repeated", "generate" }, { "merge", "plan.merge", "apply" }, { "plan", "plan.plan", "text" },
 }
-local columns = { "import", "rewrite", "split", "partition", "join", "generate", "merge", "plan", "total" }
+local columns = { "import", "rewrite", "split", "partition", "fusion", "texts", "merge", "plan", "total" }
 
 -- Each stage adds to `spent`. A stage within another counts for the outer one alone.
 local spent, inside = {}, nil
@@ -42,90 +41,134 @@ for _, stage in ipairs(stages) do
   end
 end
 
-local function median(list)
-  table.sort(list)
-  return list[(#list + 1) // 2]
+-- f(...) or an error when it has taken LIMIT seconds.
+local function limited(f, ...)
+  local last = os.clock() + LIMIT
+  debug.sethook(function()
+    if os.clock() > last then
+      debug.sethook()
+      error(("it takes longer than %d s"):format(LIMIT), 0)
+    end
+  end, "", 1000000)
+  local found = table.pack(pcall(f, ...))
+  debug.sethook()
+  return table.unpack(found, 1, found.n)
 end
 
-local function launches(made)
-  local n = 0
+-- Kernels: all, those of libraries, and those with a text of their own.
+local function counts(made)
+  local row = { kernels = #made.kernels, libraries = 0, distinct = 0, generated = made.texts, bytes = #made.source }
   for _, kernel in ipairs(made.kernels) do
-    n = n + (kernel.call and 1 or 0)
-    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do n = n + (launch.kernel and not launch.prepare and 1 or 0) end
+    if kernel.call then row.libraries = row.libraries + 1 end
+    if kernel.made and kernel.made.text then row.distinct = row.distinct + 1 end
   end
-  return n
+  return row
 end
 
--- Some lowerings of a task: seconds by stage, and what was made.
-local function lowered(task, arch)
-  local lists, made, why = {}, nil, nil
-  for _, name in ipairs(columns) do lists[name] = {} end
-  for run = 1, runs do
-    spent, inside = {}, nil
-    collectgarbage()
-    local begun = os.clock()
-    made, why = compose.make(task, { arch = arch })
-    spent.total = os.clock() - begun
-    for _, name in ipairs(columns) do lists[name][run] = spent[name] or 0 end
-    if not made then break end
-  end
-  local row = {}
-  for _, name in ipairs(columns) do row[name] = median(lists[name]) end
-  return row, made, why
+local function lowered(task, device, row)
+  collectgarbage()
+  spent, inside = {}, nil
+  local begun = os.clock()
+  local ok, made, why = limited(compose.make, task, { arch = device.info.arch })
+  spent.total = os.clock() - begun
+  row.refused = not ok and "error: " .. tostring(made) or why
+  if not ok or not made then return end
+  for name, n in pairs(counts(made)) do row[name] = n end
+  row.seconds = spent
+  if build ~= "compile" then return end
+  local reply, message = cawb.compile { source = made.source, device = device, options = made.options }
+  row.nvrtc, row.cached = reply and reply.seconds, reply and reply.cached
+  if not reply or not reply.ok then row.refused = "NVRTC: " .. tostring(message or reply.reason) end
 end
 
 local settings = options.copy(cawb.defaults)
 settings.scale.mode, settings.simulate.blocks = "full", 1
-local device <close> = assert(cawb.device(device_name or "sim:h100", { simulate = settings.simulate, deadlines = settings.deadlines }))
-local host, hello = assert(python.start(cawb.defaults.deadlines.start))
-local folder = os.tmpname()
-os.remove(folder)
 
-local header = { "task", "record", table.unpack(columns) }
-table.move({ "operators", "launches", "kB" }, 1, 3, #header + 1, header)
-local results, refused = {}, {}
-
-local function look(entry)
+local function look(entry, folder, device, host)
   local begun = core.clock.now()
-  local task <close>, message = cawb.task(assert(suites.file(entry, folder)), { device = device, options = settings, host = { host, hello } })
-  if not task then return { task = entry.key, refused = message } end
-  local record, operators = core.clock.now() - begun, #task.graph
-  local ok, row, made, why = pcall(lowered, task, device.info.arch)
-  if not ok then row, why = {}, "error: " .. tostring(row) end
-  row.task, row.record, row.operators, row.refused = entry.key, record, operators, why
-  if made then row.launches, row.bytes = launches(made), #made.source end
+  local row = { task = entry.key, commit = commit }
+  local task <close>, message = cawb.task(assert(suites.file(entry, folder)), { device = device, options = settings, host = host })
+  row.record, row.refused = core.clock.now() - begun, message
+  if task then
+    row.operators = #task.graph
+    lowered(task, device, row)
+  end
   return row
 end
 
+local function read()
+  local rows, seen = {}, {}
+  local f = io.open(journal)
+  for line in f and f:lines() or function() end do
+    rows[#rows + 1] = core.json.decode(line)
+    seen[rows[#rows].task or ""] = true
+  end
+  if f then f:close() end
+  return rows, seen
+end
+
+local function write(row)
+  local f = assert(io.open(journal, "a"))
+  f:write(core.json.encode(row), "\n")
+  f:close()
+end
+
+local function run()
+  local _, seen = read()
+  local device <close> = assert(cawb.device("sim:h100", { simulate = settings.simulate, deadlines = settings.deadlines }))
+  local host, hello = assert(python.start(settings.deadlines.start))
+  local folder = os.tmpname()
+  os.remove(folder)
+  write { manifest = manifest.of(device, hello), date = os.date "!%Y-%m-%d", commit = commit }
+  for _, entry in ipairs(assert(suites.load(path))) do
+    if entry.key:find(pattern or ".") and not seen[entry.key] then
+      local row = look(entry, folder, device, { host, hello })
+      write(row)
+      io.stderr:write(("%s  %.2f s%s\n"):format(row.task, row.seconds and row.seconds.total or 0, row.refused and "  " .. row.refused or ""))
+    end
+  end
+  host:close()
+  os.execute("rm -rf '" .. folder .. "'")
+end
+
+-- ---- the table
+
+local function number(x) return x and ("%.2f"):format(x) or "-" end
+
 local function line_of(row)
-  local line = { row.task:sub(1, 50) }
-  for k = 2, 2 + #columns do line[k] = row[header[k]] and ("%.2f"):format(row[header[k]]) or "-" end
-  table.move({ tostring(row.operators or "-"), tostring(row.launches or "-"), row.bytes and ("%.0f"):format(row.bytes / 1e3) or "-" }, 1, 3, #line + 1, line)
+  local line = { row.task:sub(1, 50), number(row.record) }
+  for _, name in ipairs(columns) do line[#line + 1] = number(row.seconds and (row.seconds[name] or 0)) end
+  for _, name in ipairs { "operators", "kernels", "generated", "distinct" } do line[#line + 1] = tostring(row[name] or "-") end
+  line[#line + 1] = row.bytes and ("%.0f"):format(row.bytes / 1e3) or "-"
+  if row.nvrtc then line[#line + 1] = row.cached and "cached" or number(row.nvrtc) end
   return line
 end
 
-local lines = {}
-for _, entry in ipairs(assert(suites.load(path))) do
-  if entry.key:find(pattern or ".") then
-    local row = look(entry)
-    results[#results + 1], lines[#lines + 1] = row, line_of(row)
-    io.stderr:write(table.concat(lines[#lines], "  "), row.refused and "  " .. row.refused or "", "\n")
-    if row.refused then
-      local word = row.refused:match "^([%w_.]+)%(" or row.refused:sub(1, 70)
-      refused[word] = (refused[word] or 0) + 1
+local function spread(name, list)
+  table.sort(list)
+  if #list > 0 then print(("%s: median %.2f s, longest %.2f s, of %d"):format(name, list[(#list + 1) // 2], list[#list], #list)) end
+end
+
+local function show()
+  local lines, totals, builds, refused, about = {}, {}, {}, {}, nil
+  for _, row in ipairs((read())) do
+    if row.manifest then about = row else
+      lines[#lines + 1] = line_of(row)
+      if row.seconds then totals[#totals + 1] = row.seconds.total end
+      if row.nvrtc and not row.cached then builds[#builds + 1] = row.nvrtc end
+      if row.refused then refused[#refused + 1] = row.task:sub(1, 50) .. ": " .. row.refused:gsub("^/%S*/", "") end
     end
   end
+  local of = about.manifest
+  print(("%s, commit %s: compose's lowering for %s, seconds of a processor by stage; record and nvrtc are seconds on the wall. PyTorch %s, NVRTC %s"):format(
+    about.date, tostring(about.commit), of.model, of.torch, of.nvrtc))
+  local header = { "task", "record", table.unpack(columns) }
+  table.move({ "operators", "kernels", "generated", "distinct", "kB", #builds > 0 and "nvrtc" or nil }, 1, 6, #header + 1, header)
+  for _, line in ipairs(display.table(header, lines)) do print(line) end
+  spread("total", totals)
+  spread("nvrtc", builds)
+  for _, line in ipairs(refused) do print("refused  " .. line) end
 end
-host:close()
-os.execute("rm -rf '" .. folder .. "'")
 
-local totals = {}
-for _, row in ipairs(results) do totals[#totals + 1] = row.launches and row.total or nil end
-print(("lowering for %s, in seconds of a processor, the median of %d, %s"):format(device.info.model, runs, os.date "!%Y-%m-%d"))
-for _, line in ipairs(display.table(header, lines)) do print(line) end
-if #totals > 0 then
-  table.sort(totals)
-  print(("%d of %d lowered; total: median %.2f s, longest %.2f s"):format(#totals, #results, median(totals), totals[#totals]))
-end
-for word, n in pairs(refused) do print(("refused, %d: %s"):format(n, word)) end
-print(core.json.encode { manifest = manifest.of(device, hello), date = os.date "!%Y-%m-%d", results = results })
+run()
+show()
