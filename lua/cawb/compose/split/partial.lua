@@ -56,13 +56,22 @@ end
 -- Whether a reduce of that kind may be begun.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
 
--- The sums over y: { { sum =, squares = or nil, q = its outer dimensions } }.
-local function sums_of(g, y)
+-- The sums of a graph that may be begun, in order: { sum =, squares = or nil }.
+local function sums_in(g)
   local about, list = {}, {}
   for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
   for _, x in ipairs(g.nodes) do
-    local q = is_sum(x) and not x.about and outer(x, y)
-    if q then list[#list + 1] = { sum = x, squares = about[x], q = q } end
+    if is_sum(x) and not x.about then list[#list + 1] = { sum = x, squares = about[x] } end
+  end
+  return list
+end
+
+-- Those over y: { { sum =, squares = or nil, q = its outer dimensions } }.
+local function sums_of(sums, y)
+  local list = {}
+  for _, one in ipairs(sums) do
+    local q = outer(one.sum, y)
+    if q then list[#list + 1] = { sum = one.sum, squares = one.squares, q = q } end
   end
   return list
 end
@@ -79,11 +88,12 @@ local function follows(x, set, shape)
 end
 
 -- The first node that has sums over it: the convolution, or a map of its results; and the sums.
-local function summed(g, x)
+local function summed(g, x, sums)
   local set = { [x] = true }
-  for _, y in ipairs(g.nodes) do
+  for k = x.id, #sums > 0 and #g.nodes or 0 do
+    local y = g.nodes[k]
     if follows(y, set, x.shape) then set[y] = true end
-    local list = set[y] and sums_of(g, y)
+    local list = set[y] and sums_of(sums, y)
     if list and #list > 0 then return y, list end
   end
 end
@@ -243,15 +253,17 @@ end
 --- none; a number: the least elements of a tensor); whole (the set of convolutions, by number, to leave out). Returns the numbers of
 --- convolutions whose reductions were begun, or may be, in order.
 function M.begin(g, options)
-  local able = {}
+  g:clean()
+  local able, sums = {}, sums_in(g)
   for _, x in ipairs(options.partial ~= false and options.chip.tensor and { table.unpack(g.nodes) } or {}) do
     local shape = x.kind == "conv" and not x.conv.transposed and tensors.boxed(x, options)
     local y, list
-    if shape then y, list = summed(g, x) end
+    if shape then y, list = summed(g, x, sums) end
     if y and types.is_float(y.dtype) and pays(g, x, y, list, options) then
       able[#able + 1] = M.key(x)
       if is_asked(x, y, options) then begin(g, x, y, list, shape) end
       g:clean()
+      sums = sums_in(g)
     end
   end
   g.from = nil
