@@ -98,7 +98,7 @@ class Workflow(unittest.TestCase):
         with open(os.path.join(REPOSITORY, ".github", "workflows", "kernels.yml"), encoding="utf-8") as file:
             workflow = yaml.safe_load(file)
         with open(os.path.join(ROOT, "action.yml"), encoding="utf-8") as file:
-            action = yaml.safe_load(file)
+            action = cls.action = yaml.safe_load(file)
         ran = []
         for step in workflow["jobs"]["judge"]["steps"]:
             if "run" in step:
@@ -118,6 +118,18 @@ class Workflow(unittest.TestCase):
             self.assertEqual(done.returncode, 0, "%s\n%s\n%s" % (name, done.stdout, done.stderr))
         self.assertIn("test_cuda: right", self.ran[2][1].stdout)
         self.assertIn("test_triton: right, on the processor", self.ran[2][1].stdout)
+
+    def test_without_a_wheel_one_is_built_once(self):
+        checkout = os.path.join(self.folder, "checkout")
+        os.makedirs(checkout)
+        bootstrap = os.path.join(checkout, "bootstrap")
+        with open(bootstrap, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ntest -x \"$CAWB_PYTHON\" && cd '%s' && mkdir build && cp '%s' build/\n" % (checkout, self.wheel))
+        os.chmod(bootstrap, 0o755)
+        script = next(part["run"] for part in self.action["runs"]["steps"] if part.get("name") == "install cawb")
+        for _ in range(2):                       # a second build would end with 1, for its folder is there
+            done = self.shell(script, {"WHEEL": "", "CHECKOUT": checkout})
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_is_kept_of_the_job(self):
         found = properties(os.path.join(self.work, "cawb.xml"))
