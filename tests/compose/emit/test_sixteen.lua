@@ -44,6 +44,7 @@ all("convolutions", {
   { "return torch.relu(self.c(x))", "[torch.randn(2, 70, 14, 15, D)]", "self.c = nn.Conv2d(70, 72, 3, padding=1, D)" },
   { "return self.c(x)", "[torch.randn(2, 64, 15, 15, D)]", "self.c = nn.Conv2d(64, 72, 3, stride=2, padding=1, groups=2, D)" },
   { "return self.c(x)", "[torch.randn(2, 20, 100, D)]", "self.c = nn.Conv1d(20, 24, 5, padding=2, D)" },
+  { "return self.c(x)", "[torch.randn(2, 24, 9, 11, D)]", "self.c = nn.Conv2d(24, 40, 3, padding=1, D)" },
   { "return self.c(x)", "[torch.randn(1, 16, 8, 9, 10, D)]", "self.c = nn.Conv3d(16, 24, 3, padding=1, D)" },
   { "return self.c(x)", "[torch.randn(2, 64, 14, 14, D)]", "self.c = nn.Conv2d(64, 72, 1, D)" },
   { "return self.c(x)", "[torch.randn(2, 64, 9, 11, D)]", "self.c = nn.Conv2d(64, 72, 4, padding=3, stride=2, D)" },

@@ -103,7 +103,9 @@ local function holes(kernel, g, loop, arrival)
   local near = loop == "wgmma" and g.chip.shared_block >= SHARES and grid.near(g) or nil
   local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near)
   local h = grid.holes(kernel, g, loop, tile, parts, 2, near)
-  h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.TERMS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, pack.CHUNK, "one", "sum", "step > tile.first || "
+  h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, "one", "sum", "step > tile.first || "
+  h.TERMS = math.min(pack.CHUNK, ceil(g.left.depth, 16) * 16)      -- of a single chunk only what there is
+  h.DEEPEST = h.TERMS
   h.DEEP = g.left.depth % pack.CHUNK == 0 and ("%d"):format(pack.CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   -- A thread writes eight neighbours: columns that are brought by rows are spread for it, others change places behind the products.
   h.EIGHT = g.eight and not h.SPLIT and not h.STAGED and h.EACH % 4 == 0 and g.columns % 8 == 0 or nil

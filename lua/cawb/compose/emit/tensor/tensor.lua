@@ -66,7 +66,7 @@ local function holes(kernel, g, loop)
   local tile, parts = tiles.cut(g, loop, grid.longest(g))
   local h = grid.holes(kernel, g, loop, tile, parts, 4)
   h.FIRST, h.SCALED, h.PACKED, h.APACKED, h.AHERE, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = true, true, true, true, true, true, "", 1, "one thread fetches packed factors"
-  h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
+  h.DEEPEST, h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = pack.CHUNK, 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
   h.PRODUCTS = g.terms <= pack.SHORT and "four" or "three"
   return h
 end

@@ -103,7 +103,7 @@ $end
       copies_end();
       const unsigned from = own + at % $STAGES * $LOOP_STAGE;
 #pragma unroll
-      for (int first = 0; first < 4; first += $TERMS / 16) {
+      for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
 $if SCALED
         float part[2][$LOOP_EACH][4] = {};
 $LIST
