@@ -3,11 +3,11 @@
 -- where sums are short. Both factors are in three bfloat16 parts, which hold every bit of a float32. A tile with a number that is
 -- infinite, nearly so, or too small for bfloat16 is done without tensor cores. Geometries are those of tensor.lua.
 
-local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local costs = require "cawb.compose.cost.products"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
+local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
 
@@ -40,12 +40,12 @@ local EXACT = [[
         if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, both.x, both.y);]]
 
 local function holes(kernel, g, t)
-  local h = { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2, EACH = t.tile // 8,
-              DOWN = t.down, ACROSS = t.across, COLS = t.all, CHUNKS = t.chunks, HALVES = t.halves, STAGES = t.stages, loop = "wgmma", LOOP = kernel.name,
-              BOCTETS = t.across * t.tile // 8, PARTS = 3, TERMS = 32, PRODUCTS = "six", INTO = "part", AFURTHER = 2, BFURTHER = 2, BEGINS = "" }
-  h.INSTRUCTION = arithmetic.group(kernel.name .. "_multiply", t.tile, "bf16", { 0, 0 })
-  h.LIST = arithmetic.list(h)
-  return h
+  return { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2, EACH = t.tile // 8,
+           ACROSS = t.across, COLS = t.all, ITEMS = t.down * t.all, CHUNKS = t.chunks, STAGES = t.stages, BARRIERS = t.stages, STAGE = STAGE, SLOTS = 0,
+           AROWS = TILE, BROWS = t.tile, BOCTETS = t.across * t.tile // 8, loop = "wgmma", LOOP = kernel.name, begin = "gathered_begin", ahead = "gathered_ahead",
+           load = "gathered_load", FROM = "", ARRIVALS = 128, LOADS = "a group of four warps splits rows", TOGETHER = true, APART = true, FEW = 136, MANY = 184,
+           THEN = "  const int bad = *b_past;\n  barrier_wait(shared_address(&ready), 0);", FACTORS = ", const unsigned char *__restrict__ b, const int *__restrict__ b_past",
+           TYPE = "bf16", PARTS = 3, TERMS = 32, DEEPEST = 32 * t.halves, PRODUCTS = "six", INTO = "part", AFURTHER = 2, BFURTHER = 2, BEGINS = "" }
 end
 
 local function text_of(kernel, g, h)
@@ -56,7 +56,7 @@ local function text_of(kernel, g, h)
   list[#list + 1] = template.access(own, "right", "float", pack.place, right:text())
   local pass = template.names(own.parameters)
   epilogue.holes(h, g, own, EXACT:format(g.columns, own.name, pass, g.columns, own.name, pass))
-  return template.complete(own, list, template.fill("tensor/templates/gathered", own, h)), nodes, after.headers
+  return template.complete(own, list, template.fill("tensor/templates/gathered", own, h) .. "\n" .. tensor.loop_text(own, h)), nodes, after.headers
 end
 
 --- The kernels of a geometry of one set of steps; `t` as of M.shape.

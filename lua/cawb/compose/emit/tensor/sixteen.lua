@@ -81,6 +81,7 @@ local function arrivals(h, arrival)
   lie(h, "B", arrival.right, right, right)
   h.AHERE = h.APACKED and not h.NEAR
   h.PACKED, h.LIES = arrival.left.packed or arrival.right.packed, not (arrival.left.packed and arrival.right.packed) or nil
+  h.TOGETHER = h.LIES
   h.LOADS = h.LIES and "a group of four warps brings factors" or "one thread fetches packed factors"
   h.ARRIVALS = (h.PACKED and 1 or 0) + (h.LIES and 128 or 0)
   h.PACKEDBYTES = 128 * ((h.AHERE and h.AROWS or 0) + (arrival.right.packed and h.BROWS or 0))

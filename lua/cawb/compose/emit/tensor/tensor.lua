@@ -65,7 +65,7 @@ end
 local function holes(kernel, g, loop)
   local tile, parts = tiles.cut(g, loop, grid.longest(g))
   local h = grid.holes(kernel, g, loop, tile, parts, 4)
-  h.FIRST, h.SCALED, h.PACKED, h.APACKED, h.AHERE, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = true, true, true, true, true, true, "", 1, "one thread fetches packed factors"
+  h.begin, h.FIRST, h.APART, h.SCALED, h.PACKED, h.APACKED, h.AHERE, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = "begin", true, true, true, true, true, true, true, "", 1, "one thread fetches packed factors"
   h.DEEPEST, h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = pack.CHUNK, 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
   h.PRODUCTS = g.terms <= pack.SHORT and "four" or "three"
   return h
@@ -107,15 +107,15 @@ local function plain_order(factor)
   return "j / 64", "j % 64"
 end
 
---- The text of a main loop: its instruction, what it loads, its steps and its epilogue.
+--- The text of a main loop: its instruction, what it loads, its steps and its epilogue. `h.begin`, `h.ahead`, `h.load`: templates of what a
+--- block begins with, of what it loads ahead of all tiles, and for a step, if not the usual one.
 function M.loop_text(own, h)
-  local wgmma = h.loop == "wgmma"
-  h.LIST = arithmetic.list(h)
-  h.BEGIN = h.SCALED and template.fill("tensor/templates/begin", own, h):gsub("\n$", "") or ""
-  if wgmma then
+  local function part(name) return name and template.fill("tensor/templates/" .. name, own, h):gsub("\n$", "") or "" end
+  h.LIST, h.BEGIN = arithmetic.list(h), part(h.begin)
+  if h.loop == "wgmma" then
     h.INSTRUCTION = arithmetic.group(h.LOOP .. "_multiply", h.TILEN, h.TYPE, { h.ATURNS and 1 or 0, h.BTURNS and 1 or 0 })
-    h.LOAD = template.fill("tensor/templates/load", own, h):gsub("\n$", "")
-    h.STEPS = template.fill("tensor/templates/wgmma_" .. (h.SCALED and "scaled" or "whole"), own, h):gsub("\n$", "")
+    h.AHEAD, h.LOAD, h.STEPS = part(h.ahead), part(h.load or "load"), part("wgmma_" .. (h.APART and "apart" or "whole"))
+    h.THEN, h.FEW, h.MANY = h.THEN or "", h.FEW or 40, h.MANY or 232
   end
   return template.fill("tensor/templates/" .. h.loop, own, h)
 end

@@ -19,11 +19,12 @@ $if NEAR
   int r = 0, turn = 0;                                       // of rows of the left factor, which $NEAR steps share
 $end
   if (group == 0) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-$if LIES
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 $FEW;");
+$if TOGETHER
 $else
     if (threadIdx.x > 0) return;
 $end
+$AHEAD
     for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
       const $NAME_tile tile = $NAME_at(i);
       const int z = tile.z;
@@ -50,9 +51,10 @@ $if LIES
 $end
     return;
   }
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 $MANY;");
   const int t = threadIdx.x % 128, line = (group - 1) * 64 + t / 32 * 16 + t % 32 / 4;
-$if SCALED
+$THEN
+$if APART
   if (group == 2) turn_pass(1);                            // the first turn is group 1's
 $end
   for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
@@ -61,7 +63,7 @@ $end
 $STEPS
 $WRITE
   }
-$if SCALED
+$if APART
   if (group == 1) turn_wait(1);                            // what group 2's last turn left
 $end
 }

@@ -1,24 +1,36 @@
-    // Sums of a step begin at zero, and leave the tensor cores with the scales of their row and column. The groups take turns.
+    // Sums of a step begin at zero and leave the tensor cores, with the scales of their row and column if they have some. The groups take turns.
     float part[$SUMS];
+$if SCALED
     float2 scale[$SUMS / 4];
+$else
+    int beyond = bad;
+$end
 $if CHECK
     float upmost = 0.0f, lowmost = 0.0f;
 $end
 #pragma unroll
     for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
     for (int step = tile.first; step < tile.last; step++) {
-      const int off = $NAME_shift(tile.set, step) % 8;
       const unsigned from = shared_address(stages) + s * $LOOP_STAGE;
+$if SCALED
+      const int off = $NAME_shift(tile.set, step) % 8;
       const unsigned long long da = rows_descriptor(from + ((group - 1) * 64 + off) * 128), db = rows_descriptor(from + $PARTS * $LOOP_A);
       barrier_wait(shared_address(&full[s]), phase);
+$else
+      const unsigned long long da = rows_descriptor(from + (group - 1) * 64 * 128);
+      const unsigned long long db = rows_descriptor(shared_address(stages) + $STAGES * $LOOP_STAGE + step * 3 * $LOOP_B);
+      barrier_wait(shared_address(&full[s]), phase);
+      beyond |= past[i / gridDim.x % 8] == tile.m;
+$end
 #pragma unroll
-      for (int first = 0; first < 4; first += $TERMS / 16) {
+      for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
         hold(part);
         turn_wait(group);
         products_begin();
 $LIST
         products_end();
         turn_pass(3 - group);
+$if SCALED
         const float *rows = (const float *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B)) + off + line;
         const float2 *columns = (const float2 *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B) + $AROWS * 4) + t % 4;
         const float upper = rows[0], lower = rows[8];
@@ -27,15 +39,20 @@ $if CHECK
 $end
 #pragma unroll
         for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
+$end
         products_wait<0>();
         hold(part);
-        if (first + $TERMS / 16 == 4) {                      // each warp for itself: nothing else says that it has read its scales
+        if (first + $TERMS / 16 == $DEEPEST / 16) {          // each warp for itself: nothing else says that it has read its scales
           __syncwarp();
           if (t % 32 == 0) barrier_arrive(shared_address(&empty[s]));
         }
 #pragma unroll
         for (int j = 0; j < $SUMS; j++)
+$if SCALED
           sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
+$else
+          sum[j] += part[j];
+$end
       }
       if (++s == $STAGES) s = 0, phase ^= 1;
     }
