@@ -118,11 +118,12 @@ __device__ __forceinline__ void at_least(int *where, int n) {
   if (so_far(where) < n) atomicMax(where, n);
 }
 
-// What a thread has seen of rows: wide[1] to wide[4]. It is told once a warp: wide is one address for all multiprocessors.
-struct seen { int lost, small, brief, vast; };
+// What a thread has seen of rows: wide[1] to wide[4], and of wide[0] the worst, or how many rows. It is told once a block: wide is one
+// address for all multiprocessors, and where thousands of warps ask at a time they wait for each other.
+struct seen { int lost, small, brief, vast, worst, rows; };
 
 // Counts the numbers of a row of which `count` are the factor's; of a row of zeros none is small.
-__device__ __forceinline__ void count_lost(int *wide, int lost, int piece, int count, seen &s) {
+__device__ __forceinline__ void count_lost(int lost, int piece, int count, seen &s) {
 #pragma unroll
   for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
   const int small = lost / SMALL % SMALL, few = small < 64 ? ((small - 64 + count) * 64 + count - 1) / count : 0;
@@ -132,7 +133,7 @@ __device__ __forceinline__ void count_lost(int *wide, int lost, int piece, int c
   if (lost > 0) s.lost = max(s.lost, few);
   if (piece == 0 && lost > 0) {
     if (few >= 48) s.vast++;
-    if (lost > 1) at_least(wide, lost >= BEYOND ? BEYOND : TOO_WIDE); else if (so_far(wide) < MANY) atomicAdd(wide, 1);
+    if (lost > 1) s.worst = max(s.worst, lost >= BEYOND ? BEYOND : TOO_WIDE); else s.rows++;
   }
   s.small = max(s.small, few);
 }
@@ -151,11 +152,11 @@ __device__ __forceinline__ size_t packed_at(int chunk, int part, int row, int pi
 }
 
 // Eight lanes put away a row's 64 numbers of a chunk, and one of them the scale that undoes theirs: 0 where all are zero.
-__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int *wide, int count, seen &s, float *v, int chunk, int row,
+__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int count, seen &s, float *v, int chunk, int row,
                                          int piece, int octets) {
   const float most = largest_of(v);
   const int e = exponent_of(most);
-  count_lost(wide, scale_by(v, e), piece, count, s);
+  count_lost(scale_by(v, e), piece, count, s);
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = most > 0.0f ? power_of_two(-e) : 0.0f;
   const halves h = split(v);
   unsigned char *const to = out + packed_at(chunk, 0, row, piece, octets);
@@ -163,13 +164,21 @@ __device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int 
   *(uint4 *)(to + octets * 1024ll) = h.low;
 }
 
-// What a warp has seen of the rows that it packed; more than `vast` rows of the second kind are enough.
-__device__ __forceinline__ void note_seen(int *wide, seen s, int vast) {
-  const int lane = threadIdx.x % 32;
+// What a block has seen of the rows that it packed; more than `vast` rows of the second kind are enough. `tile`: shared memory that nobody uses.
+__device__ __forceinline__ void note_seen(int *wide, seen s, int vast, float (*tile)[65]) {
+  int *const all = (int *)tile, k = threadIdx.x;
+  __syncthreads();
+  if (k < 6) all[k] = 0;
+  __syncthreads();
   s.lost = __reduce_max_sync(~0u, s.lost), s.small = __reduce_max_sync(~0u, s.small), s.brief = __reduce_max_sync(~0u, s.brief);
-  s.vast = __reduce_add_sync(~0u, s.vast);
-  if (lane < 3) at_least(wide + 1 + lane, lane == 0 ? s.lost : lane == 1 ? s.small : s.brief);
-  if (lane == 0 && s.vast > 0 && so_far(wide + 4) <= vast) atomicAdd(wide + 4, s.vast);
+  s.vast = __reduce_add_sync(~0u, s.vast), s.worst = __reduce_max_sync(~0u, s.worst), s.rows = __reduce_add_sync(~0u, s.rows);
+  if (k % 32 < 4) atomicMax(&all[k % 32], k % 32 == 0 ? s.worst : k % 32 == 1 ? s.lost : k % 32 == 2 ? s.small : s.brief);
+  if (k % 32 == 4) atomicAdd(&all[4], s.vast);
+  if (k % 32 == 5) atomicAdd(&all[5], s.rows);
+  __syncthreads();
+  if (k < 4 && all[k] > 0) at_least(wide + k, all[k]);
+  if (k == 4 && all[4] > 0 && so_far(wide + 4) <= vast) atomicAdd(wide + 4, all[4]);
+  if (k == 5 && all[5] > 0 && so_far(wide) < MANY) atomicAdd(wide, all[5]);
 }
 
 // While a warp packs, where there are kernels for numbers of a wide range: whether so many rows are of the second kind that these do it

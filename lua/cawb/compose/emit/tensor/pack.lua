@@ -83,7 +83,7 @@ end
 
 --- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind its results; `scaled`: with a scale for each row and
 --- chunk, and counts of what 16 bits do not hold.
-M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, wide, %s, s,", after = "note_seen(wide, s, %d);", more = "" }
+M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, %s, s,", after = "note_seen(wide, s, %d, tile);", more = "" }
 
 --- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
@@ -123,7 +123,7 @@ end
 -- Where packing has nothing more to do, as C; `other`: how many rows of the other factor are enough.
 local function quit(how, made, along, other)
   if not how.quits or made.parameters_alone then return "" end
-  if along then return ("if (is_vast(wide, s, %d)) return;"):format(made.vast) end
+  if along then return ("if (is_vast(wide, s, %d)) break;"):format(made.vast) end
   return ("if (__syncthreads_or(threadIdx.x == 0 && (so_far(wide + 4) > %d || so_far(other + 4) > %d))) return;"):format(made.vast, other)
 end
 

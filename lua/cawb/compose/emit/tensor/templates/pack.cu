@@ -1,6 +1,6 @@
 // $NAME: $WHAT, $ROWS rows of $DEPTH numbers, as $PARTS parts of 16 bits for tensor cores.
 $if ALONG
-static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out$PACKOUTS, float (*)[65], int first,
+static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__restrict__ out$PACKOUTS, float (*tile)[65], int first,
                                                   int blocks) {
   $BEFORE
   $EACHBLOCK
