@@ -46,6 +46,7 @@ check.test("the same instructions are one row, what matters most comes first", f
   local found = of "ex2.approx.f32 %f1, %f2;\nex2.approx.f32 %f3, %f4;\nmov.u32 %r1, %clock;\nmov.b32 %r1, %envreg3;\nret;"
   check.equal(#found.rows, 3)
   check.equal(found.rows[1].class .. found.rows[2].class .. found.rows[3].class, "refusedapproximatemodelled")
+  check.equal(found.rows[1].instruction, "mov.b32 %envreg3")
   check.equal(found.rows[2].count, 2)
   check.equal(fidelity.lines(found)[1], "of 5 instructions of its PTX 1 are exact, 1 modelled, 2 approximate, 1 refused")
 end)

@@ -87,7 +87,9 @@ function M.of(text, info)
     local op, operands = parts(line)
     if op then
       local class, why = class_of(op, operands, about)
+      local register = why and op:find "^mov%." and operands:match "(%%%l%l%l+[%w_]*)%s*$"      -- it says more than the move
       note_product(op, operands, about.products)
+      if register then op = ("%s %s"):format(op, register) end
       found[class] = found[class] + 1
       local key = why and op .. why
       local row = key and known[key]
