@@ -1,8 +1,8 @@
 -- fusion: one pass joins kernels. A rule of fusion lists the kernels that it might join (`edges`), says which one kernel they would be
 -- (`joined`, a predicate: nothing changes, no text is generated; nil where that is not legal or not worth it), and changes the nodes
--- (`settle`) once it is done. Of all edges the first one of the first rule is taken: a rule stands ahead of those that save less.
+-- (`settle`) once it is done. Of all edges the first legal one of the first rule is taken. So the order of rules says which fusion comes
+-- first where two want the same kernel.
 
-local concatenation = require "cawb.compose.schedule.concatenation"
 local kernels = require "cawb.compose.schedule.kernels"
 local over_rows = require "cawb.compose.schedule.over_rows"
 local prepared = require "cawb.compose.ir.prepared"
@@ -10,10 +10,9 @@ local prepared = require "cawb.compose.ir.prepared"
 local M = {}
 
 local rules = { over_rows.behind, over_rows.beside, over_rows.ahead }
-for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing" } do
+for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing", "concatenation" } do
   rules[#rules + 1] = require("cawb.compose.schedule." .. name)
 end
-rules[#rules + 1] = concatenation
 
 -- Which kernels may be one, as far as `options` allow it.
 local function choice_of(options)
