@@ -66,16 +66,19 @@ def line(kernels, graph):
     own = package_of(fast)
     launcher = Launcher(own)
     kept = own.packaged(x)
-    launcher(), own.packaged(x)
+    launcher()
     alone = cost(launcher)
     own.runner.enqueue = launcher.right
     found = [alone, cost(lambda: own.packaged(x)), cost(lambda: fast(x))]
+    del kept
+    print("%3d kernels as %-8s launcher %6.1f  package %6.1f  function %6.1f%s" % (
+        own.package.kernels(), "graph" if graph else "launches", *found, "" if graph else "  Inductor's %6.1f" % inductors(f, x)), flush=True)
+
+
+def inductors(f, x):
     other = torch.compile(f)
     other(x)
-    found.append(cost(lambda: other(x)))
-    del kept
-    print("%3d kernels as %-8s launcher %6.1f  package %6.1f  function %6.1f  Inductor's %6.1f" % (
-        own.package.kernels(), "graph" if graph else "launches", *found), flush=True)
+    return cost(lambda: other(x))
 
 
 def parameters(layers):
@@ -84,7 +87,8 @@ def parameters(layers):
     model = torch.nn.Sequential(*[one for _ in range(layers) for one in (torch.nn.Linear(64, 64), torch.nn.ReLU())]).cuda()
     fast, other = cawb.compile(model, choose="verified", cache=FOLDER), torch.compile(model)
     with torch.no_grad():
-        fast(x), other(x)
+        fast(x)
+        other(x)
         print("%3d parameters, %d kernels: function %6.1f  Inductor's %6.1f" % (
             2 * layers, package_of(fast).package.kernels(), cost(lambda: fast(x), 20, 5), cost(lambda: other(x), 20, 5)), flush=True)
 
