@@ -294,4 +294,5 @@ def main():
         asks(args)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -111,6 +111,12 @@ end
 -- The seconds that PyTorch took, by a speed-up over it.
 local function of_pytorch(best, s) return display.time(s.median * best.time_s.median) end
 
+-- The work that a rewrite has left out, where that is much: PyTorch's operations beside those that any kernel needs.
+local function left_out(floor)
+  if not (floor.asked and floor.flops and floor.asked >= 2 * floor.flops) then return "" end
+  return ("; of the %.3g GFLOP that PyTorch computes, most in %s, the result needs %.3g"):format(floor.asked / 1e9, floor.most, floor.flops / 1e9)
+end
+
 --- What makes a row that passed so much faster, as text, or nil if it is not: the task's necessary work leaves room for it, and a
 --- fresh worker has confirmed it. Without the one or the other it is a suspicion: the second value.
 function M.explained(row)
@@ -122,8 +128,8 @@ function M.explained(row)
   local floor = best.floor and best.floor.seconds
   if not best.first then return nil, claim .. ", and no fresh worker has confirmed it" end
   if not floor then return nil, claim .. ", and what the task must take is not known" end
-  return ("%s: it takes %s, PyTorch takes %s, and the task's own work at least %s%s"):format(claim, display.time(best.time_s.median),
-    of_pytorch(best, s), display.time(floor), best.name and (" (%s)"):format(best.name) or "")
+  return ("%s: it takes %s, PyTorch takes %s, and the task's own work at least %s%s%s"):format(claim, display.time(best.time_s.median),
+    of_pytorch(best, s), display.time(floor), best.name and (" (%s)"):format(best.name) or "", left_out(best.floor))
 end
 
 --- Why a row that passed should be looked at before it is believed: a list, empty for most.
