@@ -1,0 +1,55 @@
+"""bench/door/programs.py: a package that is missing is said, a run that is repeated goes on, and the table counts what the rows say."""
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
+BENCH = ROOT / "bench" / "door" / "programs.py"
+
+spec = importlib.util.spec_from_file_location("programs", BENCH)
+programs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(programs)
+
+KEY = {"device": "cuda", "small": False, "lower": False, "tf32": False}
+TIMES = {"eager": [4.0, 4.4, 3.6], "inductor": [2.0, 2.2, 1.8], "cawb": [1.0, 1.1, 0.9]}
+RIGHT = {"right": True, "graphs": 1, "packages": 1, "fell": 0.0, "left": [], "seconds": {"cawb": 3.0, "inductor": 4.0}, "times": TIMES}
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        room = tempfile.TemporaryDirectory(prefix="cawb-programs-")
+        self.addCleanup(room.cleanup)
+        self.store = os.path.join(room.name, "store.jsonl")
+
+    @unittest.skipIf(importlib.util.find_spec("torchvision"), "this Python has torchvision")
+    def test_a_missing_package_is_said_once(self):
+        for _ in range(2):
+            done = subprocess.run([sys.executable, str(BENCH), self.store, "--lower", "--only", "^squeezenet$", "--modes", "one"],
+                                  capture_output=True, text=True, check=True)
+        row, = programs.read(self.store)
+        self.assertEqual((row["program"], row["mode"], row["missing"]), ("squeezenet", "one", "package torchvision is missing"))
+        self.assertIn("1 failed or missing", done.stdout)
+
+    def test_the_table(self):
+        left = [["aten.a.default", "model.py:3", "no way"]]
+        rows = [dict(KEY, **RIGHT, program="one", mode="one"), dict(KEY, program="other", mode="one", failed="no memory"),
+                dict(KEY, **{**RIGHT, "right": False, "fell": 0.25, "left": left, "times": None}, program="third", mode="one")]
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            programs.table(json.loads(json.dumps(rows)))
+        text = said.getvalue()
+        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x", text)
+        self.assertIn("4.00 [4.00, 4.00]", text)
+        self.assertIn("failed: no memory", text)
+        self.assertIn("  1  aten.a.default: no way (third)", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
