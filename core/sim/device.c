@@ -28,6 +28,7 @@ static void device_close(cawb_device *d) {
   for (unsigned i = 0; i < s->nl1; i++) free(s->l1[i]);
   free(s->l1);
   free(s->hot);
+  free(s->sms);
   free(s->owners);
   while (s->spare != NULL) {
     sim_chunk *c = s->spare;
@@ -45,12 +46,12 @@ static void device_unload(cawb_device *d, cawb_module *m) {
 }
 
 /* All that is known of a kernel before it runs. 0: out of memory. */
-static int prepare(sim_function *f, const sim_isa *isa) {
+static int prepare(sim_function *f, const sim_device *d) {
   sim_costs(f);
-  if (!sim_wgmma(f, isa)) return 0;
+  if (!sim_wgmma(f, d->isa)) return 0;
   sim_stretches(f);
   sim_in_order(f);
-  return sim_schedule(f) && sim_lanes(f) && sim_uninitialised(f);
+  return sim_schedule(f) && sim_chain(f, d->model) && sim_lanes(f) && sim_uninitialised(f);
 }
 
 static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_module **out, cawb_err *err) {
@@ -59,7 +60,7 @@ static cawb_status device_load(cawb_device *d, const cawb_image *image, cawb_mod
   cawb_status status = sim_module_parse((sim_device *)d, image->ptx, out, err);
   if (status != CAWB_OK) return status;
   for (sim_function *f = (*out)->functions; f != NULL; f = f->next)
-    if (!prepare(f, ((sim_device *)d)->isa)) {
+    if (!prepare(f, (sim_device *)d)) {
       device_unload(d, *out);
       *out = NULL;
       return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a kernel");
@@ -150,9 +151,10 @@ static void describe(const char *which, const sim_model *m, cawb_device_info *in
 }
 
 static int make_tables(sim_device *d) {
+  d->sms = calloc(2 * (size_t)d->figures.sms, sizeof *d->sms);
   d->slots = calloc(SIM_SLOTS, sizeof *d->slots);
   d->hot = calloc(SIM_HOT, sizeof *d->hot);
-  return d->slots != NULL && d->hot != NULL && sim_l1_of(d, 0) != NULL;
+  return d->slots != NULL && d->hot != NULL && d->sms != NULL && sim_l1_of(d, 0) != NULL;
 }
 
 cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const cawb_figures *figures,
@@ -161,13 +163,15 @@ cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const caw
   if (figures == NULL)
     return cawb_fail(err, CAWB_ERR_INVALID, "no figures came with the simulated device 'sim:%s'", which);
   sim_device *d = calloc(1, sizeof *d);
-  if (d != NULL) pthread_mutex_init(&d->undo, NULL);
+  if (d != NULL) {
+    pthread_mutex_init(&d->undo, NULL);
+    d->figures = *figures;
+  }
   if (d == NULL || !make_tables(d)) {
     if (d != NULL) device_close(&d->base);
     return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a simulated device");
   }
   d->base.ops = &ops;
-  d->figures = *figures;
   d->model = &d->figures;
   d->isa = sim_isa_best();
   d->sanitize = 1;

@@ -16,6 +16,7 @@
 #include "sim/watch/race.h"
 #include "sim/watch/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -103,9 +104,6 @@ static void count_code(const sim_exec *x, sim_launch_facts *facts, cawb_report *
     facts->pipe[pipe] += times * in->cost;
     if (pipe != SIM_PIPE_NONE) facts->issued += times * ((pipe == SIM_PIPE_TENSOR ? 1 : in->cost) + in->more);
     facts->pipe[SIM_PIPE_FP32] += times * in->more;
-    if (in->leader == SIM_LEADS_GLOBAL) facts->waits_global += (double)x->hits[i];
-    if (in->leader == SIM_LEADS_UNROLLED) facts->waits_global += (double)x->hits[i] / SIM_UNROLL;
-    if (in->leader == SIM_LEADS_SHARED) facts->waits_shared += (double)x->hits[i];
     if (sim_op_has(in->op, OP_JUMPS) && in->guard != SIM_NOGUARD) sum->branches += x->hits[i];
   }
 }
@@ -120,7 +118,8 @@ static void count_memory(const sim_exec *x, sim_launch_facts *facts) {
   facts->merged = (double)c->merged;
   facts->merged_lines = (double)c->merged_lines;
   facts->partial = (double)c->partial;
-  facts->hottest = (double)c->hottest;
+  facts->hottest = (double)c->hottest / SIM_CLOCK;
+  facts->calls = (double)c->calls;
   facts->spread = loads > 0 ? (double)c->load_lines / loads : 0;
   for (int i = 0; i < 3; i++) facts->level[i] = loads > 0 ? (double)c->level[i] / loads : 0;
 }
@@ -153,15 +152,17 @@ static void count_spills(const sim_exec *x, sim_launch_facts *facts) {
   facts->sectors += 4 * lines * missed;
   facts->pipe[SIM_PIPE_MEMORY] += spills;
   facts->issued += spills;
-  facts->waits_shared += spills / 2 / SPILLS_AT_ONCE * m->latency_l1 / m->latency_shared;
+  double clocks = spills / 2 / SPILLS_AT_ONCE * m->latency_l1 / facts->warps / facts->executed;
+  facts->clocks += clocks;
+  facts->longest += clocks;
 }
 
 /* What was executed stands for the whole grid. */
 static void scale_facts(sim_launch_facts *f) {
   double k = f->executed > 0 ? f->blocks / f->executed : 1;
-  double *const sums[] = { &f->issued, &f->waits_global, &f->waits_shared, &f->sectors, &f->lines,
+  double *const sums[] = { &f->issued, &f->sectors, &f->lines,
                            &f->shared, &f->evicted, &f->merged, &f->merged_lines,
-                           &f->partial, &f->hottest };
+                           &f->partial, &f->hottest, &f->calls };
   for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) *sums[i] *= k;
   for (int i = 0; i < SIM_PIPES; i++) f->pipe[i] *= k;
 }
@@ -183,6 +184,17 @@ static void add_counts(const sim_exec *x, const cawb_report *sum, double k, cawb
   report->races += c->races;
 }
 
+/* What its blocks took each for itself. Of a sample nobody knows which of them would share a multiprocessor. */
+static void count_chains(const sim_exec *x, sim_launch_facts *f) {
+  const sim_chains *c = &x->chains;
+  double here = ceil(f->blocks / x->device->model->sms);
+  int all = c->blocks >= f->blocks && c->work > 0;
+  f->clocks = c->blocks > 0 ? (c->sum - c->work) / c->blocks : 0;
+  f->longest = c->longest;
+  f->busy = all ? c->work / c->busiest : f->blocks / here;
+  f->crowd = all ? c->crowd / c->sum * c->blocks : here;
+}
+
 static void settle(sim_exec *x, cawb_report *report) {
   sim_launch_facts *f = &x->facts;
   cawb_report sum = { 0 };
@@ -196,6 +208,7 @@ static void settle(sim_exec *x, cawb_report *report) {
   f->first = x->device->launches++ == 0;
   count_code(x, f, &sum);
   count_memory(x, f);
+  count_chains(x, f);
   count_spills(x, f);
   scale_facts(f);
   sim_sample_sectors(x, &touched);
@@ -246,6 +259,7 @@ static cawb_status run_launch(sim_device *d, const cawb_module *m, const cawb_st
   if (status == CAWB_OK) status = sim_exec_make(&x, d, f, s, err);
   if (status != CAWB_OK) return status;
   memset(d->hot, 0, SIM_HOT * sizeof *d->hot);
+  memset(d->sms, 0, 2 * (size_t)d->model->sms * sizeof *d->sms);
   cawb_report before = *report;
   status = sim_cluster_make(&x, err);
   if (status == CAWB_OK) status = check_cooperative(&x, err);

@@ -83,8 +83,8 @@ add("memory", "shared_round_trip", warp, [[
   for (int i = 0; i < 10000; i++) { a[threadIdx.x] = v; v = a[threadIdx.x] + 1; } y[t] = v;
 ]])
 add("memory", "local_round_trip", one, [[
-  volatile float a[64]; float v = x[t];
-  for (int i = 0; i < 5000; i++) { a[i & 63] = v; v = a[i & 63] + 1; } y[t] = v;
+  volatile float a[64]; float v = x[t]; int at = p[t];
+  for (int i = 0; i < 5000; i++) { a[at & 63] = v; v = a[at & 63] + 1; at += 7; } y[t] = v;
 ]])
 add("memory", "global_round_trip", one, [[
   volatile float *a = y; float v = x[t];

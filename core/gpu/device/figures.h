@@ -23,11 +23,18 @@ typedef struct cawb_figures {
   double launch_next;             /* of each further kernel of a graph */
   double latency_dram, latency_l2;        /* seconds from a load to its data */
   double latency_l1, latency_shared;      /* clocks */
-  double step;                    /* clocks from an instruction to one that needs its result */
-  double overlap;                 /* how many instructions of a warp wait at the same time */
+  /* Clocks from an instruction to one that needs its result: of sums and logic, products of integers, comparisons, 16-bit floats,
+     float64, special functions and conversions, shuffles, tensor cores, atomics on shared memory. */
+  double latency_alu, latency_product, latency_predicate, latency_half, latency_fp64, latency_special, latency_shuffle, latency_tensor;
+  double latency_atomic;
+  double latency_barrier, barrier_warp;           /* clocks until warps go on behind a block's barrier, and for each warp there */
+  double latency_cluster, latency_fence, fence_system, latency_branch;  /* until one goes on behind a barrier, a fence, a jump back */
+  double heap_call, heap_lane, heap_next; /* seconds of a malloc or free; of one more lane's; from one to the next, anywhere */
+  double print_call;              /* seconds of a warp's printf */
+  double gap;                     /* clocks between two instructions of a warp that has the multiprocessor for itself */
   double issue;                   /* warp instructions per clock and multiprocessor */
   double shared_wave, l1_wave;    /* wavefronts per clock and multiprocessor */
-  double atomic_same;             /* clocks between atomics on one place of global memory */
+  double atomic_same, atomic_integer;     /* clocks between atomics on one place of global memory; those of integers */
   double block_start;             /* clocks from the start of a block to that of the next, anywhere */
   double l2_share;                /* of L2, that data of one kind finds room in */
   double dirty;                   /* of L2, what is to be written back when a timed call begins */

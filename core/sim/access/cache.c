@@ -2,6 +2,7 @@
 #include "sim/access/cache.h"
 
 #include "sim/access/l2.h"
+#include "sim/instructions/variants.h"
 #include "sim/memory/device.h"
 #include "sim/memory/log.h"
 
@@ -119,12 +120,20 @@ void sim_cache_store_list(sim_warp *w, const sim_region *r, const uint64_t *sect
   }
 }
 
-void sim_cache_hot(sim_exec *x, const uint64_t *addr, uint32_t mask) {
+static int is_whole(const sim_insn *in) {
+  return in->mode != A_ADD || in->type[0] == 'u' || in->type[0] == 's';
+}
+
+void sim_cache_hot(sim_exec *x, const sim_insn *in, const uint64_t *addr, uint32_t mask) {
+  const sim_model *m = x->device->model;
   uint64_t last = 0;
+  int whole = is_whole(in);
+  uint32_t clocks = (uint32_t)(SIM_CLOCK * (whole ? m->atomic_integer : m->atomic_same) + 0.5);
   for (unsigned l = 0; l < SIM_LANES; l++) {
-    if (!(mask >> l & 1) || addr[l] == last) continue;
+    if (!(mask >> l & 1) || (whole && addr[l] == last)) continue;
     last = addr[l];
     uint32_t *n = &x->hot[((last >> 7) * UINT64_C(0x9e3779b97f4a7c15)) >> 54 & (SIM_HOT - 1)];
-    if (++*n > x->counts.hottest) x->counts.hottest = *n;
+    *n += clocks;
+    if (*n > x->counts.hottest) x->counts.hottest = *n;
   }
 }

@@ -44,7 +44,7 @@ unsigned sim_cache_load_list(sim_warp *w, const sim_region *r, const uint64_t *s
 void     sim_cache_store_range(sim_warp *w, const sim_region *r, uint64_t first, uint64_t last, int whole, int exact);
 void     sim_cache_store_list(sim_warp *w, const sim_region *r, const uint64_t *sector, unsigned n, int whole);
 
-/* Atomics on one line go one after the other; neighbouring lanes on the same place go together. */
-void sim_cache_hot(sim_exec *x, const uint64_t *addr, uint32_t mask);
+/* Atomics on one line go one after the other; of integers, neighbouring lanes on the same place go together. */
+void sim_cache_hot(sim_exec *x, const sim_insn *in, const uint64_t *addr, uint32_t mask);
 
 #endif

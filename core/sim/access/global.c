@@ -109,14 +109,14 @@ void sim_global_range(sim_warp *w, const sim_region *r, uint64_t from, uint64_t 
   count_request(w->exec, how, (unsigned)(last - first) + 1, (unsigned)((last >> 2) - (first >> 2)) + 1, level);
 }
 
-int sim_global_count(sim_warp *w, sim_region *r, const uint64_t *addr, unsigned size, int how, int pattern,
-                     uint64_t lo, uint64_t hi) {
+int sim_global_count(sim_warp *w, const sim_insn *in, sim_region *r, const uint64_t *addr, unsigned size, int how,
+                     int pattern, uint64_t lo, uint64_t hi) {
   uint64_t from = lo - r->base, to = hi - r->base + size;
   if (w->exec->log != NULL && how != READ &&
       !(pattern == MIXED ? may_scatter(w, r, addr, size) : sim_global_may_store(w, r, from, to))) return SIM_FAULT;
   if (pattern == MIXED) count_mixed(w, r, addr, size, how);
   else sim_global_range(w, r, from, to, how);
-  if (how == ATOMIC) sim_cache_hot(w->exec, addr, w->mask);
+  if (how == ATOMIC) sim_cache_hot(w->exec, in, addr, w->mask);
   return SIM_NEXT;
 }
 

@@ -16,8 +16,8 @@ void sim_global_range(sim_warp *w, const sim_region *r, uint64_t from, uint64_t 
 
 /* Count a request of all lanes, the lowest of them at `lo`, the highest at `hi`. SIM_FAULT: the
    block must not go on here. */
-int sim_global_count(sim_warp *w, sim_region *r, const uint64_t *addr, unsigned size, int how, int pattern,
-                     uint64_t lo, uint64_t hi);
+int sim_global_count(sim_warp *w, const sim_insn *in, sim_region *r, const uint64_t *addr, unsigned size, int how,
+                     int pattern, uint64_t lo, uint64_t hi);
 
 /* The first lane that is wrong: SIM_FAULT; or they lie in several regions: SIM_SPLIT. */
 int sim_global_fault(sim_warp *w, const sim_insn *in, const uint64_t *addr, unsigned size, int how);
@@ -39,7 +39,7 @@ static inline int global_access(sim_warp *w, const sim_insn *in, const uint64_t 
   where->base = r->base;
   where->written = x->checks ? r->written : NULL;
   where->blocks = x->follows && r->notes.writers != NULL ? &r->notes : NULL;
-  return counted ? sim_global_count(w, r, addr, size, how, where->pattern, lo, hi) : SIM_NEXT;
+  return counted ? sim_global_count(w, in, r, addr, size, how, where->pattern, lo, hi) : SIM_NEXT;
 }
 
 #endif

@@ -184,6 +184,7 @@ int op_mbarrier_wait(sim_warp *w, const sim_insn *in) {
   if (event != SIM_NEXT) return event;
   set_mask(w, in->r[0], yes);
   if (yes != w->mask) w->fails++;
+  w->vain |= yes != w->mask;
   if (yes != 0) for (unsigned k = 0; k < w->exec->npeers; k++) sim_epoch_next(w->exec->peers[k]);
   return SIM_NEXT;
 }

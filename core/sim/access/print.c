@@ -168,6 +168,7 @@ int op_print(sim_warp *w, const sim_insn *in) {
   const u64 *format = SIM_PLACE(u64, w, in->r[1]), *args = SIM_PLACE(u64, w, in->r[2]);
   u32 *d = SIM_PLACE(u32, w, in->r[0]);
   FILE *to = w->exec->device->prints;
+  sim_spend_seconds(w, w->exec->device->model->print_call);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     printing p = { .w = w, .in = in, .lane = l, .to = to, .args = args[l], .first = args[l] };

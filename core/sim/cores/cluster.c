@@ -119,14 +119,24 @@ static void take_fault(sim_exec *x, const sim_exec *p) {
   memcpy(x->block, p->block, sizeof x->block);
 }
 
+/* A cluster has ended: what its blocks took goes to the launch's accounts. */
+static void note_end(sim_exec *x, sim_exec *c) {
+  sim_spent s = sim_block_spent(c);
+  sim_sample_ended(x, c->npeers, &s, &c->moves);
+  memset(&c->moves, 0, sizeof c->moves);
+}
+
 /* A cluster in `c` from where it is, on the launch's accounts, which are those of x. */
 static int run_one(sim_exec *x, sim_exec *c) {
+  sim_counts before = x->counts;
   int event = sim_block_run(c);
   for (unsigned i = 0; i < c->npeers; i++) {
     if (c->peers[i] == x) continue;
     gather(x, c->peers[i]);
     if (event == SIM_FAULT) take_fault(x, c->peers[i]);
   }
+  sim_moves_add(&c->moves, &before, &x->counts);
+  if (event == SIM_NEXT) note_end(x, c);
   return event;
 }
 
@@ -191,6 +201,7 @@ static void take_accounts(sim_exec *x, sim_exec *c) {
   x->executed = c->executed;
   x->longest = c->longest;
   x->squares = c->squares;
+  x->chains = c->chains;
   x->l1_room = c->l1_room;
   x->l2_room = c->l2_room;
   x->at_once = c->at_once;

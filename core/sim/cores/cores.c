@@ -54,7 +54,7 @@ struct workers {
 
 /* -------------------------------------------------------------- one stretch */
 
-static int note_ran(sim_log *g, const sim_exec *x, uint64_t threads) {
+static int note_ran(sim_log *g, const sim_exec *x, const sim_counts *before) {
   if (g->nran == g->ran_room) {
     size_t room = g->ran_room == 0 ? 64 : 2 * g->ran_room;
     sim_ran *grown = realloc(g->ran, room * sizeof *grown);
@@ -62,7 +62,9 @@ static int note_ran(sim_log *g, const sim_exec *x, uint64_t threads) {
     g->ran = grown;
     g->ran_room = room;
   }
-  g->ran[g->nran++] = (sim_ran){ threads, x->serial, g->count };
+  sim_ran *r = &g->ran[g->nran++];
+  *r = (sim_ran){ x->counts.threads - before->threads, x->serial, g->count, sim_block_spent(x), { 0 } };
+  sim_moves_add(&r->moves, before, &x->counts);
   return 1;
 }
 
@@ -74,11 +76,11 @@ static int run_blocks(worker *m, sim_log *g, uint64_t from, uint64_t to, uint64_
   g->halt = &m->c->halt;
   x->log = g;
   for (uint64_t k = from; k < to; k++) {
-    uint64_t before = x->counts.threads;
-    g->patience = before + patience;
+    sim_counts before = x->counts;
+    g->patience = before.threads + patience;
     sim_sample_begin(x, k, m->c->n);
     if (sim_block_run(x) != SIM_NEXT || x->counts.races > 0 || g->failed ||
-        !note_ran(g, x, x->counts.threads - before)) return 0;
+        !note_ran(g, x, &before)) return 0;
   }
   return 1;
 }

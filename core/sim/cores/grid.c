@@ -12,6 +12,8 @@ static void start_over(sim_exec *x) {
     if (r != NULL) memset(r->bits, 0, 2 * r->words * sizeof *r->bits);
   }
   memset(&x->counts, 0, sizeof x->counts);
+  memset(&x->chains, 0, sizeof x->chains);
+  memset(x->device->sms, 0, 2 * (size_t)x->device->model->sms * sizeof *x->device->sms);
   x->longest = x->squares = x->block_sectors = 0;
   x->met = 1;
   x->first_stretch = x->device->last_stretch + 1;

@@ -157,6 +157,8 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->local_stride = (f->local_size + 15u) / 16u * 16u;
   x->l1 = d->l1[0];
   x->hot = d->hot;
+  x->meeting = (uint64_t)(d->model->barrier_warp * SIM_CLOCK);
+  x->wait = (uint64_t)(d->model->latency_l2 * d->model->clock);
   x->hits = calloc(f->count + 1, sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
   x->registers = area((size_t)(f->regs_size + 127u) / 128u * 128u * x->nwarps);

@@ -9,6 +9,7 @@
 */
 #include "sim/access/l2.h"
 #include "sim/cores/cores.h"
+#include "sim/exec/block.h"
 #include "sim/memory/device.h"
 #include "sim/memory/log.h"
 #include "sim/time/time.h"
@@ -91,8 +92,12 @@ int sim_replay(sim_exec *x, const sim_log *g, uint64_t first) {
   for (size_t i = 0; i < g->nran; i++) {
     const uint64_t *end = g->words + g->ran[i].end;
     if (any_meets(x->device, at, end)) return 0;
+    sim_counts before = x->counts;
     x->serial = g->ran[i].serial;
     while (at < end) at = SIM_LOG_KIND(*at) == SIM_LOG_LOAD ? load(x, at, end) : store(x, at);
+    sim_moves moves = g->ran[i].moves;
+    sim_moves_add(&moves, &before, &x->counts);
+    sim_sample_ended(x, 1, &g->ran[i].spent, &moves);
     sim_sample_ran(x, first + i, (double)g->ran[i].threads);
   }
   return 1;

@@ -63,7 +63,32 @@ static void check_whole(sim_exec *x, unsigned id) {
     }
 }
 
+static int waits_at(const sim_warp *w, unsigned state, unsigned id) {
+  for (unsigned k = 0; k < w->ngroups; k++)
+    if (w->group[k].state == state && w->group[k].barrier == id) return 1;
+  return 0;
+}
+
+/* Those that meet go on when the last one has come, in the modelled time too. */
+static void meet(sim_exec *x, unsigned state, unsigned id, sim_spent *last) {
+  uint64_t all = 0;
+  for (unsigned i = 0; i < x->nwarps; i++) {
+    if (!waits_at(&x->warps[i], state, id)) continue;
+    sim_spent_meet(last, &x->warps[i].spent, x->wait);
+    all += x->meeting;
+  }
+  last->clocks += all;
+}
+
+static void go_on(sim_exec *x, unsigned state, unsigned id, const sim_spent *last) {
+  for (unsigned i = 0; i < x->nwarps; i++)
+    if (waits_at(&x->warps[i], state, id)) sim_spent_meet(&x->warps[i].spent, last, x->wait);
+}
+
 void sim_barrier_release(sim_exec *x, unsigned id) {
+  sim_spent last = { 0, 0, 0 };
+  meet(x, SIM_AT_BLOCK, id, &last);
+  go_on(x, SIM_AT_BLOCK, id, &last);
   if (x->checks) check_whole(x, id);
   for (unsigned i = 0; i < x->nwarps; i++)
     for (unsigned k = 0; k < x->warps[i].ngroups; k++) {
@@ -108,7 +133,10 @@ static int cluster_waits(const sim_exec *x) {
 /* All have arrived: those that wait go on. How many did. */
 int sim_barrier_meet(sim_exec *x) {
   int released = 0;
+  sim_spent last = { 0, 0, 0 };
   if (cluster_waits(x)) return 0;
+  for (unsigned k = 0; k < x->npeers; k++) meet(x->peers[k], SIM_AT_CLUSTER, 0, &last);
+  for (unsigned k = 0; k < x->npeers; k++) go_on(x->peers[k], SIM_AT_CLUSTER, 0, &last);
   for (unsigned k = 0; k < x->npeers; k++) {
     x->peers[k]->cluster_phase++;
     sim_epoch_next(x->peers[k]);

@@ -66,6 +66,9 @@ void sim_block_begin(sim_exec *x) {
     memset(w->commits, 0, sizeof w->commits);
     w->closed = w->fenced = 0;
     w->ordered = 0;
+    w->spent = w->calm = (sim_spent){ 0, 0, 0 };
+    w->vain = 0;
+    w->look = 0;
     sim_calls_begin(w);
   }
   memset(x->barrier, 0, sizeof x->barrier);
@@ -104,6 +107,24 @@ static int run_warps(sim_exec *x) {
   x->regrouped = 0;
   if (released) x->polling = 0;
   return released || yielded > 0 ? SIM_WARP_YIELDS : SIM_WARP_WAITS;
+}
+
+sim_spent sim_block_spent(const sim_exec *x) {
+  sim_spent s = { 0, 0, 0 };
+  for (unsigned k = 0; k < x->npeers; k++)
+    for (unsigned i = 0; i < x->nwarps; i++) {
+      const sim_spent *w = &x->peers[k]->warps[i].spent;
+      sim_spent_meet(&s, w, x->wait);
+      s.slots += w->slots;
+    }
+  return s;
+}
+
+void sim_moves_add(sim_moves *m, const sim_counts *from, const sim_counts *to) {
+  m->lines += to->lines - from->lines;
+  m->waves += to->shared_wavefronts - from->shared_wavefronts;
+  m->missed += to->load_lines - from->load_lines;
+  for (int i = 0; i < 3; i++) m->level[i] += to->level[i] - from->level[i];
 }
 
 int sim_block_run(sim_exec *x) {

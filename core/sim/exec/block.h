@@ -16,6 +16,10 @@ void sim_block_begin(sim_exec *x);
 /* The block and its peers until they end: SIM_NEXT, SIM_FAULT; or SIM_PARK, others must go on first. */
 int sim_block_run(sim_exec *x);
 
+/* What a block that has ended took, the longest of its warps and of its cluster; and what moved, from a count to another one. */
+sim_spent sim_block_spent(const sim_exec *x);
+void      sim_moves_add(sim_moves *m, const sim_counts *from, const sim_counts *to);
+
 /* What was accessed before is over: at a barrier, and between blocks. */
 void sim_epoch_next(sim_exec *x);
 

@@ -87,9 +87,16 @@ int op_bar_warp(sim_warp *w, const sim_insn *in) {
   return SIM_NEXT;
 }
 
-/* Whoever sleeps lets others go on. */
+void sim_spend_seconds(sim_warp *w, double seconds) {
+  w->spent.clocks += (uint64_t)(seconds * w->exec->device->model->clock * SIM_CLOCK);
+}
+
+/* Whoever sleeps lets others go on, and takes as long as the lane that sleeps longest. */
 int op_nanosleep(sim_warp *w, const sim_insn *in) {
-  (void)in;
+  const u32 *ns = SIM_PLACE(u32, w, in->r[1]);
+  uint32_t most = 0;
+  for (unsigned l = 0; l < SIM_LANES; l++) most = w->mask >> l & 1 && ns[l] > most ? ns[l] : most;
+  sim_spend_seconds(w, most * 1e-9);
   w->fails += SIM_FAILS_MOST + 1;
   return SIM_NEXT;
 }

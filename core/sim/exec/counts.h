@@ -24,7 +24,8 @@ typedef struct sim_counts {
   uint64_t shared_least;        /* wavefronts without conflicts */
   uint64_t operands;            /* wavefronts of what warpgroup products read */
   uint64_t level[3];            /* loads whose last data came from L1, L2, DRAM */
-  uint64_t hottest;             /* atomics on one line */
+  uint64_t hottest;             /* clocks of the atomics on one line, in quarters */
+  uint64_t calls;               /* of malloc and free */
 } sim_counts;
 
 /* What a launch did, as the time model sees it. */
@@ -42,9 +43,12 @@ typedef struct sim_launch_facts {
   double lines, shared;         /* lookups of L1; wavefronts of shared memory */
   double spread;                /* lines that a load must fetch, of those that fetch any */
   double level[3];              /* share of the loads that L1, L2, DRAM answered */
-  double hottest;               /* atomics on one line of global memory */
+  double hottest;               /* clocks of the atomics on one line of global memory */
+  double calls;                 /* of malloc and free */
   double pipe[SIM_PIPES], issued;
-  double waits_global, waits_shared;     /* batches of loads that warps waited for */
+  double clocks, longest;       /* that a block takes for itself; the longest one */
+  double busy;                  /* multiprocessors' worth of work going on at a time; */
+  double crowd;                 /* blocks' worth on the one that has most of it */
   int first;                    /* the first kernel of the run */
 } sim_launch_facts;
 

@@ -6,6 +6,7 @@
 
 #include "gpu/device/device.h"
 #include "sim/exec/counts.h"
+#include "sim/memory/spent.h"
 #include "sim/instructions/insn.h"
 #include "sim/memory/region.h"
 
@@ -70,6 +71,9 @@ struct sim_warp {
   struct sim_clock *clock, *fence;    /* what it knows of other blocks, see sim/watch/order.h */
   uint64_t warp_epoch, lane_epoch[SIM_LANES];   /* of the last synchronisation of all lanes, of each lane: see warp_sync.h */
   uint64_t (*lane_clock)[SIM_LANES];   /* vector clocks of the lanes; NULL: no part of the warp has synchronised alone */
+  sim_spent spent, calm;        /* in this block; when it last jumped back without having looked for something in vain, */
+  int vain;                     /* as it has since it last jumped */
+  uint64_t look;                /* where in global memory it last looked for what others write */
   struct sim_stack *calls;      /* see calls.c; NULL: there was none */
   sim_exec *exec;
 };
@@ -138,6 +142,9 @@ struct sim_exec {
   sim_barrier barrier[16];
   sim_fault fault;
   sim_launch_facts facts;       /* once it is over */
+  sim_chains chains;            /* the launch's */
+  sim_moves moves;              /* of the block, or the cluster, so far */
+  uint64_t wait, meeting;       /* clocks that a batch of loads is taken to last where warps meet; that a barrier takes for each warp, in quarters */
   int follows;                  /* stores to global memory are compared, see sim/watch/race.h; */
   uint32_t first_stretch, stretch;      /* the launch's first stretch; the block's */
   void (*stretches)(sim_exec *, int begins);    /* told of blocks and barriers; NULL: nobody is */

@@ -113,6 +113,7 @@ typedef struct sim_function {
   size_t args_size;
   sim_insn *code;
   uint32_t count, room;
+  struct sim_price *prices;     /* see sim/memory/spent.h */
   sim_ref *extras;        /* operands of instructions that have many */
   uint32_t nextras, extras_room;
   sim_constant *consts;

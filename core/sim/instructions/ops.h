@@ -44,11 +44,9 @@
 #define OP_BARRIER_CLUSTER  (UINT32_C(1) << 21)
 #define OP_CLOCK            (UINT32_C(1) << 22)  /* what it gives depends on what was executed before */
 
-/* For the time model: warps wait for the result, as long as global or as shared memory takes;
-   for all that is under way; the machine needs two instructions, or a program of some. */
+/* For the time model: warps wait for the result, as long as global memory takes; the machine needs two instructions, or
+   a program of some. */
 #define OP_WAITS_GLOBAL     (UINT32_C(1) << 23)
-#define OP_WAITS_SHARED     (UINT32_C(1) << 24)
-#define OP_DRAINS           (UINT32_C(1) << 25)
 #define OP_TWICE            (UINT32_C(1) << 26)
 #define OP_PROGRAM(which)   ((uint32_t)SIM_##which << 27)
 #define OP_PROGRAM_OF(traits) ((traits) >> 27 & 7)
@@ -176,7 +174,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
 
 #define SIM_OPS_MEMORY(X) \
   X(ld_global, MEMORY, HAS(OP_LOAD | OP_GLOBAL | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
-  X(ld_shared, MEMORY, HAS(OP_LOAD | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
+  X(ld_shared, MEMORY, HAS(OP_LOAD | OP_SHARED | OP_ONE_TO_ONE)) \
   X(ld_local, MEMORY, HAS(OP_LOAD | OP_LOCAL | OP_ONE_TO_ONE)) \
   X(ld_param, MEMORY, HAS(OP_LOAD | OP_CONSTANT)) \
   X(ld_const, MEMORY, HAS(OP_LOAD | OP_CONSTANT)) \
@@ -184,7 +182,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(st_shared, MEMORY, HAS(OP_STORE | OP_SHARED | OP_ONE_TO_ONE)) \
   X(st_local, MEMORY, HAS(OP_STORE | OP_LOCAL | OP_ONE_TO_ONE)) \
   X(atom_global, MEMORY, HAS(OP_UPDATE | OP_GLOBAL | OP_WAITS_GLOBAL | OP_ONE_TO_ONE)) \
-  X(atom_shared, MEMORY, HAS(OP_UPDATE | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE))
+  X(atom_shared, MEMORY, HAS(OP_UPDATE | OP_SHARED | OP_ONE_TO_ONE))
 
 /* Copies that go on by themselves, and the barrier objects that they tell. */
 #define SIM_OPS_ASYNC(X) \
@@ -215,7 +213,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(unknown, NONE, HAS(OP_FAULTS)) \
   X(nop, NONE, NOTHING) \
   X(nanosleep, CONTROL, NOTHING) \
-  X(bar, CONTROL, HAS(OP_BARRIER_BLOCK | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
+  X(bar, CONTROL, HAS(OP_BARRIER_BLOCK | OP_ONE_TO_ONE)) \
   X(bar_warp, CONTROL, HAS(OP_BARRIER_WARP)) \
   X(bar_cluster, CONTROL, HAS(OP_BARRIER_CLUSTER)) \
   X(clock_u32, INT, HAS(OP_DEFINES | OP_CLOCK)) \
@@ -230,7 +228,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
 
 /* What the lanes of a warp do together. `adjust` goes around another: other roundings, saturation. */
 #define SIM_OPS_TOGETHER(X) \
-  X(shfl, MEMORY, HAS(OP_DEFINES | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
+  X(shfl, MEMORY, HAS(OP_DEFINES | OP_ONE_TO_ONE)) \
   X(vote, INT, VALUE) \
   X(activemask, INT, VALUE) \
   X(match, INT, VALUE) \
@@ -251,7 +249,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(ld_cluster, MEMORY, HAS(OP_LOAD | OP_SHARED)) \
   X(st_cluster, MEMORY, HAS(OP_STORE | OP_SHARED)) \
   X(atom_cluster, MEMORY, HAS(OP_UPDATE | OP_SHARED)) \
-  X(ldmatrix, MEMORY, HAS(OP_DEFINES_VECTOR | OP_READS | OP_SHARED | OP_WAITS_SHARED | OP_ONE_TO_ONE)) \
+  X(ldmatrix, MEMORY, HAS(OP_DEFINES_VECTOR | OP_READS | OP_SHARED | OP_ONE_TO_ONE)) \
   X(stmatrix, MEMORY, HAS(OP_WRITES | OP_SHARED)) \
   X(wmma_load, MEMORY, HAS(OP_READS | OP_GENERIC)) \
   X(wmma_store, MEMORY, HAS(OP_WRITES | OP_GENERIC)) \
@@ -261,7 +259,7 @@ enum { SIM_ONE_INSTRUCTION, SIM_DIVIDE, SIM_DIVIDE_WIDE, SIM_DIVIDE_FLOAT, SIM_R
   X(wgmma, TENSOR, HAS(OP_READS | OP_SHARED | OP_ASYNC)) \
   X(wgmma_fence, CONTROL, NOTHING) \
   X(wgmma_commit, NONE, NOTHING) \
-  X(wgmma_wait, CONTROL, HAS(OP_DRAINS)) \
+  X(wgmma_wait, CONTROL, NOTHING) \
   X(wgmma_early, NONE, NOTHING)
 
 /* Compiled once per instruction set (sim/isa); ordinary functions. */

@@ -3,6 +3,13 @@
 ** findings are in sim/access and sim/watch.
 */
 
+/* Where another thread may write; again at one place: nothing has come of it so far. */
+static void look(sim_warp *w, uint64_t place) {
+  w->polls++;
+  w->vain |= place == w->look;
+  w->look = place;
+}
+
 static int op_ld_global(sim_warp *w, const sim_insn *in) {
   uint64_t addr[SIM_LANES];
   sim_where at;
@@ -10,7 +17,7 @@ static int op_ld_global(sim_warp *w, const sim_insn *in) {
   int event = global_access(w, in, addr, (unsigned)in->width * in->vec, READ, 1, &at);
   if (event == SIM_SPLIT) return one_by_one(w, in, op_ld_global);
   if (event != SIM_NEXT) return event;
-  w->polls += in->strong;
+  if (in->strong) look(w, addr[__builtin_ctz(w->mask)]);
   if (at.written != NULL) sim_uninitialised_check(w, in, &at, addr);
   if (at.blocks != NULL) {
     if (in->strong) sim_order_access(w, in, addr, READ);
@@ -41,6 +48,7 @@ static int op_st_global(sim_warp *w, const sim_insn *in) {
     if (w->exec->order != NULL) sim_order_access(w, in, addr, WRITE);
     if (!in->strong) sim_race_store(w, in, &at, addr);
   }
+  w->look = 0;
   if (at.written != NULL) sim_uninitialised_mark(w, in, &at, addr);
   put_far(w, in, at.host, at.base, addr, at.pattern);
   if (at.pattern != DENSE && w->exec->checks) {

@@ -7,6 +7,7 @@
 static int run_warp(sim_warp *w) {
   sim_exec *x = w->exec;
   const sim_insn *code = x->function->code;
+  const sim_price *prices = x->function->prices;
   uint64_t *hits = x->hits, threads = 0;
   uint32_t jumps = SIM_JUMPS_MOST;
   int result = SIM_WARP_WAITS;
@@ -27,6 +28,7 @@ static int run_warp(sim_warp *w) {
       if (in->guard != SIM_NOGUARD) m &= *(u32 *)(void *)(w->base[SIM_REGS] + in->guard) ^ in->guard_not;
       hits[w->pc]++;
       hits[w->pc + 1]--;
+      sim_spend(&w->spent, prices + w->pc, prices + w->pc + 1);
       threads += (uint64_t)__builtin_popcount(m);
       w->mask = m;
       if (__builtin_expect(w->undefined != NULL, 0)) event = sim_undefined_run(w, in);
@@ -43,12 +45,15 @@ static int run_warp(sim_warp *w) {
       if (sim_op_has(in->op, OP_JUMPS_BY_TABLE)) sim_group_scatter(w, m);
       else if (w->mask == w->active) w->pc = w->target;
       else sim_group_split(w);
+      if (w->target <= from && !w->vain) w->calm = w->spent;
       if (w->target <= from && (--jumps == 0 || w->fails > SIM_FAILS_MOST || w->polls > SIM_POLLS_MOST)) {
+        if (w->vain) w->spent = w->calm;           /* the time is that of whom it waits for */
         x->polling |= w->polls > SIM_POLLS_MOST;
         sim_group_switch(w);
         result = SIM_WARP_YIELDS;
         break;
       }
+      w->vain = 0;
     } else if (event == SIM_EXIT) {
       w->live &= ~m;
       x->exited += (unsigned)__builtin_popcount(m);

@@ -37,6 +37,8 @@ static inline int run_stretch(sim_warp *w, uint64_t *threads) {
   w->pc = from + n - left;
   uint32_t done = n - left + (event != SIM_NEXT);
   hits[w->pc + (event != SIM_NEXT)]--;
+  const sim_price *prices = w->exec->function->prices;
+  sim_spend(&w->spent, prices + from, prices + w->pc + (event != SIM_NEXT));
   *threads += (uint64_t)__builtin_popcount(m) * done;
   return event;
 }

@@ -41,6 +41,7 @@ struct sim_device {
   unsigned nl1;
   uint32_t *hot;                /* SIM_HOT */
   /* time */
+  double *sms;                  /* of each multiprocessor: clocks of the blocks of the launch, and of its units */
   uint32_t last_stamp;          /* the highest in a region's `last` */
   struct sim_watch *watch;      /* what each launch is noted in, or NULL; see profile.h */
   int launches;                 /* of the run so far */

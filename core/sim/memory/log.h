@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "sim/memory/spent.h"
 #include "sim/memory/region.h"
 
 /*
@@ -27,7 +28,7 @@ enum { SIM_LOG_LOAD, SIM_LOG_STORE, SIM_LOG_WHOLE, SIM_LOG_BYTES };
 #define SIM_LOG_FLAG(v) ((v) >> 52 & 1)
 
 /* A block that has run: where its words end. */
-typedef struct sim_ran { uint64_t threads; uint32_t serial; size_t end; } sim_ran;
+typedef struct sim_ran { uint64_t threads; uint32_t serial; size_t end; sim_spent spent; sim_moves moves; } sim_ran;
 
 typedef struct sim_log {
   uint64_t *words;

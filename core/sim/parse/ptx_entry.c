@@ -54,6 +54,7 @@ void ptx_function_free(sim_function *f) {
   free(f->name);
   free(f->plain);
   free(f->code);
+  free(f->prices);
   free(f->consts);
   free(f->extras);
   free(f->frames);

@@ -14,12 +14,14 @@
 **   l1       lines of 128 bytes, looked up one after the other.
 **   shared   wavefronts, as many as the unit takes.
 **   issue    the busiest of the issue slots and the execution units.
-**   latency  a warp waits for each batch of loads, and goes on one instruction after the
-**            other; an SM holds so many warps at a time (Little's law, seen from the warp):
-**            rounds of resident blocks * (batches * latency + instructions * step / overlap)
+**   latency  what a block takes for itself: the longest of its warps' chains of instructions
+**            that wait for each other (chain.c), and the batches of loads that it waits for. An SM
+**            holds so many blocks at a time (Little's law, seen from the block); none is done
+**            before the longest one. Calls of malloc and free wait for each other everywhere.
 **   blocks   they are started one after the other.
 **
-** All but memory are spread over the SMs that have blocks, as loaded as the busiest of them.
+** All but memory are spread over the SMs that have blocks, as loaded as the busiest of them: each
+** block goes to the SM that has least to do (sample.c).
 */
 #include "gpu/device/times.h"
 #include "sim/time/time.h"
@@ -37,11 +39,6 @@ double sim_resident(const sim_model *m, const sim_exec *x) {
     n = least(n, floor(m->shared_sm / (x->shared_size + 1024.0)));
   if (x->function->regs_used > 0) n = least(n, floor(m->registers_sm / (x->function->regs_used * warps)));
   return most(n, 1);
-}
-
-/* Multiprocessors' worth of work going on at a time. */
-static double busy_sms(const sim_model *m, const sim_launch_facts *f) {
-  return f->blocks / ceil(f->blocks / m->sms);
 }
 
 /* Only a first launch finds what the caller left in L2. */
@@ -63,7 +60,7 @@ static double memory_time(const sim_model *m, const sim_launch_facts *f) {
 static double l2_time(const sim_model *m, const sim_launch_facts *f, double sms) {
   double rate = least(m->l2_rate, sms * m->l2_sm * m->clock);
   double all = (f->sectors + f->partial * (m->partial - 1)) * 32 / rate;
-  return most(all, f->hottest * m->atomic_same / m->clock);
+  return most(all, f->hottest / m->clock);
 }
 
 static double issue_time(const sim_model *m, const sim_launch_facts *f, double sms) {
@@ -79,22 +76,22 @@ static double issue_time(const sim_model *m, const sim_launch_facts *f, double s
   return worst / (m->clock * sms);
 }
 
-/* Seconds that a warp waits for one batch of loads. */
-static double wait_for(const sim_model *m, const sim_launch_facts *f) {
-  return f->level[0] * m->latency_l1 / m->clock + f->level[1] * m->latency_l2 + f->level[2] * m->latency_dram +
-         f->spread * m->latency_line / m->clock;
+/* Clocks that a warp waits for a batch of loads: by the levels that answer, and what comes behind the first line; what asked for no
+   line was near. */
+double sim_wait(const sim_model *m, const sim_moves *moves) {
+  double loads = (double)(moves->level[0] + moves->level[1] + moves->level[2]);
+  if (!(loads > 0)) return m->latency_shared;
+  return ((double)moves->level[0] * m->latency_l1 + (double)moves->level[1] * m->latency_l2 * m->clock +
+          (double)moves->level[2] * m->latency_dram * m->clock + (double)moves->missed * m->latency_line) / loads;
 }
 
 static double latency_time(const sim_model *m, const sim_launch_facts *f) {
-  double rounds = most(1, ceil(f->blocks / m->sms) / f->resident);
-  double warps = f->blocks * f->warps;
-  double clocks = f->waits_shared * m->latency_shared + f->issued * m->step / m->overlap;
-  double chain = (f->waits_global * wait_for(m, f) + clocks / m->clock) / warps;
-  return most(rounds, f->skew) * chain;
+  double rounds = most(1, f->crowd / f->resident);
+  return most(most(rounds * f->clocks, f->longest) / m->clock, f->calls * m->heap_next);
 }
 
 void sim_time_launch(const sim_model *m, const sim_launch_facts *f, cawb_report *r) {
-  double sms = busy_sms(m, f), launch = f->first ? m->launch : m->launch_next;
+  double sms = f->busy, launch = f->first ? m->launch : m->launch_next;
   double memory = memory_time(m, f), l2 = l2_time(m, f, sms);
   double l1 = f->lines / (m->l1_wave * m->clock * sms);
   double shared = f->shared / (m->shared_wave * m->clock * sms);

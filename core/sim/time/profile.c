@@ -115,11 +115,11 @@ static cawb_status add_facts(sim_watch *w, const sim_exec *x, cawb_err *err) {
     { "written_sectors", f->written }, { "earlier_sectors", f->earlier },
     { "again_sectors", f->again }, { "l2_sectors", f->sectors }, { "l1_lines", f->lines },
     { "loads_l1", f->level[0] }, { "loads_l2", f->level[1] }, { "loads_dram", f->level[2] },
-    { "hottest_atomic", f->hottest }, { "issued", f->issued }, { "waits_global", f->waits_global },
-    { "waits_shared", f->waits_shared }, { "pipe_fp32", f->pipe[SIM_PIPE_FP32] },
+    { "hottest_atomic", f->hottest }, { "issued", f->issued }, { "pipe_fp32", f->pipe[SIM_PIPE_FP32] },
     { "pipe_int", f->pipe[SIM_PIPE_INT] }, { "pipe_fp64", f->pipe[SIM_PIPE_FP64] },
     { "pipe_special", f->pipe[SIM_PIPE_SPECIAL] }, { "pipe_memory", f->pipe[SIM_PIPE_MEMORY] },
     { "pipe_control", f->pipe[SIM_PIPE_CONTROL] }, { "pipe_product", f->pipe[SIM_PIPE_PRODUCT] },
+    { "block_clocks", f->clocks }, { "longest_clocks", f->longest }, { "busy_sms", f->busy }, { "crowd", f->crowd },
     { "blocks_executed", f->executed }, { "sample_spread", sim_sample_spread(x) }
   };
   return add_values(w, x->step->kernel, values, sizeof values / sizeof *values, err);

@@ -186,6 +186,37 @@ void sim_sample_ran(sim_exec *x, uint64_t k, double threads) {
   if (x->executed < sim_sample_blocks(x->step) && k + 1 == (n + 1) / 2) note_half(x->device);
 }
 
+/* The multiprocessor that has the least to do gets the next block. */
+static unsigned idlest(const sim_device *d, unsigned sms) {
+  unsigned best = 0;
+  for (unsigned i = 1; i < sms; i++)
+    if (d->sms[i] < d->sms[best]) best = i;
+  return best;
+}
+
+/* A block: clocks that it takes for itself, and those that the units of its multiprocessor take. */
+static void place(sim_exec *x, double clocks, double work) {
+  sim_chains *c = &x->chains;
+  unsigned sms = (unsigned)x->device->model->sms, i = c->blocks < sms ? (unsigned)c->blocks : idlest(x->device, sms);
+  double *crowds = x->device->sms, *works = x->device->sms + sms;
+  crowds[i] += clocks + work;
+  works[i] += work;
+  c->blocks++;
+  c->sum += clocks + work;
+  c->work += work;
+  c->longest = fmax(c->longest, clocks);
+  c->crowd = fmax(c->crowd, crowds[i]);
+  c->busiest = fmax(c->busiest, works[i]);
+}
+
+void sim_sample_ended(sim_exec *x, unsigned blocks, const sim_spent *spent, const sim_moves *moves) {
+  const sim_model *m = x->device->model;
+  double clocks = ((double)spent->clocks + (double)spent->waits * sim_wait(m, moves)) / SIM_CLOCK;
+  double work = fmax((double)moves->lines / m->l1_wave, (double)moves->waves / m->shared_wave);
+  work = fmax(work, (double)spent->slots / SIM_CLOCK / m->issue);
+  for (unsigned i = 0; i < blocks; i++) place(x, clocks, work / blocks);
+}
+
 /* How sure the mean of the sample is: its standard error over itself. */
 double sim_sample_spread(const sim_exec *x) {
   double n = (double)x->executed / x->npeers, mean = (double)x->counts.threads / (double)x->executed;

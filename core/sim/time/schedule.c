@@ -11,7 +11,7 @@
 
 enum { BATCH_MOST = 16 };
 
-/* One kind of load: `gen` stamps what depends on the batch that is open. */
+/* Loads of global memory: `gen` stamps what depends on the batch that is open. */
 typedef struct batch {
   uint32_t gen, size;      /* size 0: none is open */
   uint32_t *stamp;         /* per 4 bytes of the register area */
@@ -32,11 +32,11 @@ static void mark(batch *b, sim_ref r, int tainted) {
 }
 
 /* A load joins the batch, or leads a new one. */
-static void take_load(batch *b, sim_insn *in, int kind) {
+static void take_load(batch *b, sim_insn *in) {
   int late = b->size > 0 && is_register(in->r[1]) && b->stamp[in->r[1].off / 4] == b->gen;
   if (in->guard != SIM_NOGUARD && b->size > 0 && b->stamp[in->guard / 4] == b->gen) late = 1;
   if (late || b->size == 0 || b->size == BATCH_MOST) {
-    in->leader = (uint16_t)kind;
+    in->leader = SIM_LEADS_GLOBAL;
     b->gen++;
     b->size = 0;
   }
@@ -51,13 +51,17 @@ static void take_other(batch *b, const sim_insn *in) {
 }
 
 static int is_global_load(const sim_insn *in) { return sim_op_has(in->op, OP_WAITS_GLOBAL); }
-static int is_near_load(const sim_insn *in) { return sim_op_has(in->op, OP_WAITS_SHARED); }
 static int is_store(const sim_insn *in, uint32_t spaces) {
   uint32_t how = sim_ops[in->op].traits & (OP_WRITES | OP_ATOMIC | OP_ELEMENTS);
   return how == OP_STORE && sim_op_has(in->op, spaces);
 }
 static int ends_block(const sim_insn *in) {
   return sim_op_has(in->op, OP_JUMPS | OP_JUMPS_BY_TABLE | OP_EXITS | OP_BARRIER_BLOCK);
+}
+
+/* All copies under way are waited for. */
+static int drains(const sim_insn *in) {
+  return in->op == SIM_OP_cp_wait && (in->value == 0 || in->value == UINT32_MAX);
 }
 
 static void mark_targets(const sim_function *f, unsigned char *starts) {
@@ -67,17 +71,14 @@ static void mark_targets(const sim_function *f, unsigned char *starts) {
   }
 }
 
-static void walk(sim_function *f, const unsigned char *starts, batch *far, batch *near) {
+static void walk(sim_function *f, const unsigned char *starts, batch *far) {
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *in = &f->code[i];
-    if (starts[i]) far->size = near->size = 0;
-    if (is_global_load(in)) take_load(far, in, SIM_LEADS_GLOBAL);
+    if (starts[i]) far->size = 0;
+    if (is_global_load(in)) take_load(far, in);
     else take_other(far, in);
-    if (is_near_load(in)) take_load(near, in, SIM_LEADS_SHARED);
-    else take_other(near, in);
-    if (sim_op_has(in->op, OP_DRAINS)) in->leader = SIM_LEADS_SHARED;
-    if (is_store(in, OP_GLOBAL | OP_GENERIC)) far->size = 0;
-    if (ends_block(in)) far->size = near->size = 0;
+    if (is_store(in, OP_GLOBAL | OP_GENERIC) || drains(in)) far->size = 0;
+    if (ends_block(in)) far->size = 0;
   }
 }
 
@@ -95,7 +96,7 @@ static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t 
     const sim_insn *in = &f->code[i];
     if (i > first && starts[i]) return 0;
     if (i < last && ends_block(in)) return 0;
-    if (is_store(in, OP_SHARED) || in->op == SIM_OP_shfl) return 0;
+    if (is_store(in, OP_SHARED) || in->op == SIM_OP_shfl || drains(in)) return 0;
     loads += is_global_load(in) ? 1 : 0;
   }
   return loads > 0 && loads <= LOOP_LOADS;
@@ -129,16 +130,15 @@ static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
 /* Returns 0 when out of memory. */
 int sim_schedule(sim_function *f) {
   size_t cells = f->regs_size / 4 + 64;
-  batch far = { 1, 0, calloc(cells, sizeof(uint32_t)) }, near = { 1, 0, calloc(cells, sizeof(uint32_t)) };
+  batch far = { 1, 0, calloc(cells, sizeof(uint32_t)) };
   unsigned char *starts = calloc(f->count + 1, 1);
-  int ok = far.stamp != NULL && near.stamp != NULL && starts != NULL;
+  int ok = far.stamp != NULL && starts != NULL;
   if (ok) {
     mark_targets(f, starts);
-    walk(f, starts, &far, &near);
+    walk(f, starts, &far);
     unroll(f, starts, &far);
   }
   free(far.stamp);
-  free(near.stamp);
   free(starts);
   return ok;
 }

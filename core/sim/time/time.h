@@ -10,9 +10,10 @@
 
 /* schedule.c: mark the loads that a warp waits for; 0 when out of memory. */
 #define SIM_UNROLL 4.0          /* iterations of a small loop that ptxas puts side by side */
-enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_SHARED, SIM_LEADS_UNROLLED };
+enum { SIM_LEADS_GLOBAL = 1, SIM_LEADS_UNROLLED };
 int sim_schedule(sim_function *f);
 
+int  sim_chain(sim_function *f, const sim_model *m);    /* chain.c: what a warp alone takes for each part; 0 when out of memory */
 void sim_costs(sim_function *f);        /* cost.c: what the machine's compiler makes of an instruction */
 
 /* sample.c: the k-th of n clusters that are executed; thread instructions of a block of it. */
@@ -21,11 +22,13 @@ void     sim_sample_room(sim_exec *x);          /* room in the caches for what o
 void     sim_sample_stamps(sim_exec *x);        /* numbers for the blocks in the regions' `last` */
 void     sim_sample_begin(sim_exec *x, uint64_t k, uint64_t n);
 void     sim_sample_ran(sim_exec *x, uint64_t k, double threads);
+void     sim_sample_ended(sim_exec *x, unsigned blocks, const sim_spent *spent, const sim_moves *moves);     /* of a cluster */
 void     sim_sample_join(sim_exec *p, const sim_exec *x);     /* another block of a cluster */
 void     sim_sample_sectors(sim_exec *x, sim_sectors *sum);
 double   sim_sample_spread(const sim_exec *x);
 
 /* model.c: blocks that a multiprocessor holds at a time; sectors that DRAM gives or takes; seconds. */
+double sim_wait(const sim_model *m, const sim_moves *moves);    /* clocks of a batch of loads */
 double sim_resident(const sim_model *m, const sim_exec *x);
 double sim_traffic(const sim_model *m, const sim_launch_facts *f);
 void   sim_time_launch(const sim_model *m, const sim_launch_facts *facts, cawb_report *report);

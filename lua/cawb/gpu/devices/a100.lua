@@ -6,6 +6,7 @@
 --     and shared memory, 64 float32, 64 integer and 32 float64 lanes an SM; boost 1.41 GHz.
 -- [3] CUDA C++ Programming Guide, compute capability 8.0.
 -- [4] arXiv 2402.13499: latencies of L1 37.9, shared memory 29, L2 261.5, DRAM 466.3 clocks.
+-- [5] arXiv 2208.11174: a sum that needs the one before takes 4 clocks.
 
 local clock = 1.41e9
 
@@ -19,6 +20,7 @@ return {
   fp32 = 19.5e12, tf32 = 156e12, bf16 = 312e12, fp16 = 312e12,                  -- [1]
   latency_dram = 466.3 / clock, latency_l2 = 261.5 / clock,                     -- [4]
   latency_l1 = 37.9, latency_shared = 29,                                       -- [4]
+  latency_alu = 4,                                                              -- [5]
   issue = 4, shared_wave = 1,                                                   -- [2]
   pipe_fp32 = 2, pipe_int = 2, pipe_fp64 = 1, pipe_special = 0.5,               -- [3]
 }
