@@ -7,6 +7,7 @@ the new value.
 import ast
 import contextlib
 import difflib
+import functools
 import hashlib
 import inspect
 import math
@@ -43,10 +44,10 @@ class Task:
         override(tree, overrides, names, path)
         if plain.is_plain(tree, names):
             plain.complete(tree, path)
-        self.source = ast.unparse(tree)     # as it runs, for a process that has no file
+        self.tree, self.names_gpu = tree, b"cuda" in raw
         self.init_values = None
         self.form, self.reseeds = None, False       # of its inputs; whether get_inputs() seeds by itself
-        self.grad = needs_gradients(tree)
+        self.grad = (b"backward" in raw or b"autograd" in raw) and needs_gradients(tree)
         self.module = self.execute(tree)
         self.constants = simple_constants(self.module, names)
         self.forbidden = forbidden.read(self.module, names, path)
@@ -56,6 +57,11 @@ class Task:
                 raise Fault("task", "%s:1: no %s in the file (a task defines the class Model"
                             " and the functions get_inputs and get_init_inputs; or a function"
                             " `op` and `examples`, a list of its inputs)" % (path, name))
+
+    @functools.cached_property
+    def source(self):
+        """The text as it runs, for a process that has no file. It takes a second for a large file, and sketches do without."""
+        return ast.unparse(self.tree)
 
     def execute(self, tree):
         module = types.ModuleType("cawb_task_" + self.name)
@@ -133,7 +139,7 @@ class Task:
 
     def elsewhere(self, device):
         """A context in which a file that was written for a GPU runs where there is none."""
-        return Elsewhere(device) if device.type == "cpu" and "cuda" in self.source else contextlib.nullcontext()
+        return Elsewhere(device) if device.type == "cpu" and self.names_gpu else contextlib.nullcontext()
 
 
 def read(path):
