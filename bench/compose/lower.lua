@@ -113,13 +113,24 @@ local function write(row)
   f:close()
 end
 
+-- The processor, how many there are, and how many processes want one.
+local function machine()
+  local function read_all(name)
+    local f <close> = assert(io.open(name))
+    return f:read "a"
+  end
+  local info, n = read_all "/proc/cpuinfo", 0
+  for _ in info:gmatch "processor%s*:" do n = n + 1 end
+  return ("%d x %s, load %s"):format(n, info:match "model name%s*:%s*([^\n]*)" or "?", read_all "/proc/loadavg":match "%S+")
+end
+
 local function run()
   local _, seen = read()
   local device <close> = assert(cawb.device("sim:h100", { simulate = settings.simulate, deadlines = settings.deadlines }))
   local host, hello = assert(python.start(settings.deadlines.start))
   local folder = os.tmpname()
   os.remove(folder)
-  write { manifest = manifest.of(device, hello), date = os.date "!%Y-%m-%d", commit = commit }
+  write { manifest = manifest.of(device, hello), date = os.date "!%Y-%m-%d", commit = commit, machine = machine() }
   for _, entry in ipairs(assert(suites.load(path))) do
     if entry.key:find(pattern or ".") and not seen[entry.key] then
       local row = look(entry, folder, device, { host, hello })
@@ -160,8 +171,9 @@ local function show()
     end
   end
   local of = about.manifest
-  print(("%s, commit %s: compose's lowering for %s, seconds of a processor by stage; record and nvrtc are seconds on the wall. PyTorch %s, NVRTC %s"):format(
+  print(("%s, commit %s: compose's lowering for %s, seconds of a processor by stage; record and nvrtc: on the wall. PyTorch %s, NVRTC %s"):format(
     about.date, tostring(about.commit), of.model, of.torch, of.nvrtc))
+  print(about.machine)
   local header = { "task", "record", table.unpack(columns) }
   table.move({ "operators", "kernels", "generated", "distinct", "kB", #builds > 0 and "nvrtc" or nil }, 1, 6, #header + 1, header)
   for _, line in ipairs(display.table(header, lines)) do print(line) end
