@@ -6,7 +6,7 @@ import unittest
 
 import torch
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "support"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
 from serving import CAWB, ROOT  # noqa: E402  pylint: disable=wrong-import-position
 

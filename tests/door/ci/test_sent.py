@@ -9,7 +9,7 @@ import unittest
 
 import torch
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "tests", "support")]
 
 import cawb  # noqa: E402  pylint: disable=wrong-import-position

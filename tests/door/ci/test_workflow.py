@@ -10,7 +10,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 BUILD = os.environ.get("CAWB_BUILD")
 REPOSITORY = os.path.join(ROOT, "examples", "ci")
 LACKS = [name for name in ("pytest", "yaml", "triton") if not importlib.util.find_spec(name)]
