@@ -131,8 +131,8 @@ class Known:
 class Unexecuted:
     """In the place of a part: the graph itself, on tensors without data."""
 
-    def __init__(self, module, _recorded, package, _chip, _options, entry):
-        self.module, self.package, entry.checked = module, package, True
+    def __init__(self, module, _recorded, _package, _chip, _options, entry):
+        self.module, self.runner, entry.checked = module, None, True
 
     def __call__(self, *args):
         with torch.no_grad():

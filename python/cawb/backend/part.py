@@ -143,10 +143,11 @@ class Cut:
 
     def first(self, args):
         self.flags, found = packages.precision(), self.run(*args)
-        if not self.parts or self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
+        loaded = [part for part in self.parts if part.runner is not None]
+        if not loaded or self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
             return found
         with torch.random.fork_rng(devices=[] if self.chip.gpu is None else [self.chip.gpu]):
-            self.chosen = self.run if is_faster(self, self.run, args, self.parts[0].package, self.name) else self.other
+            self.chosen = self.run if is_faster(self, self.run, args, loaded[0].package, self.name) else self.other
         return found
 
 
