@@ -25,7 +25,7 @@ local each = {
   { "compares in double", "int64", "bool", "x > N", "(double)x > N || x < -N", "x > N" },
   { "adds in float", "int32", "int32", "x + N", "(int)((float)x + N)", "x + N" },
   { "divides towards zero", "int32", "int32", "torch.div(x, N, rounding_mode='floor')", "x / N", "(x / N) - ((x % N != 0) && (x < 0))" },
-  { "has no remainder below zero", "int64", "int64", "torch.remainder(x, N)", "x < 0 ? -x % N : x % N", "((x % N) + N) % N" },
+  { "has no remainder below zero", "int64", "int64", "torch.remainder(x, N)", "x % N", "((x % N) + N) % N" },
   { "forgets the sign", "int64", "int64", "torch.sign(x) * N", "x > 0 ? N : 0", "x > 0 ? N : x < 0 ? -N : 0" },
   { "shifts for a division", "int32", "bool", "(x % 2) == 1", "x % 2 == 1", "(x & 1) == 1" },
 }
@@ -48,7 +48,7 @@ local lines = {
   { "adds up in float", "int32", "int64", "x.sum(1)", "long long a = 0;", "float a = 0;", "a += row[i];" },
   { "adds up in int", "int32", "int64", "x.sum(1)", "long long a = 0;", "int a = 0;", "a += row[i];" },
   { "counts what is above 0 for what is not 0", "int32", "int64", "(x != 0).sum(1)", "long long a = 0;", nil, "a += row[i] != 0;", "a += row[i] > 0;" },
-  { "counts no NaN", "float32", "int64", "torch.isnan(x).sum(1)", "long long a = 0;", nil, "a += row[i] != row[i];", "a += row[i] > 3e38f;" },
+  { "counts no NaN", "float32", "int64", "(torch.isnan(x) | (x > 0)).sum(1)", "long long a = 0;", nil, "a += row[i] != row[i] || row[i] > 0;", "a += row[i] > 0;" },
   { "counts equals", "float32", "int64", "(x > 0).sum(1)", "long long a = 0;", nil, "a += row[i] > 0;", "a += row[i] >= 0;" },
 }
 
