@@ -23,12 +23,13 @@ MEETING = 0.4            # share of rows that meet those numbers, where somethin
 def met(made, scene, others):
     """In some rows most elements are a number that the task compares with or rounds by: an element of another input, a constant,
     a half of it or a multiple; or the next number beside it, or one far beyond."""
-    pool = torch.tensor(scene.pool or [0.0], dtype=torch.float64)
+    own = pool = torch.tensor(scene.pool or [0.0], dtype=torch.float64)
     if others:
         few = [flat(t)[torch.randint(flat(t).numel(), (32,))].to(torch.float64) for t in others]
         pool = torch.cat([pool] + few).nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
     rows, cols = made.shape
     some = pool[torch.randint(len(pool), (rows, cols))]
+    some = torch.where(torch.rand(rows, cols) < 0.5, own[torch.randint(len(own), (rows, cols))], some)     # of few constants each comes often
     steps = torch.randint(-40, 41, (rows, cols)).to(torch.float64) / 2
     unit = pool[torch.randint(len(pool), (rows, 1))]
     unit = torch.where(torch.rand(rows, 1) < 0.5, torch.where(unit == 0, 1.0, unit), 1 / torch.where(unit == 0, 1.0, unit))
