@@ -74,16 +74,12 @@ function M.nearer(case, compared)
   if compared.spared and not case:find("[:!]") then return { case = case .. all, kind = case .. all } end
 end
 
--- Where values come again and again, so do their roundings: these cancel less, and an honest kernel may have some of a factor.
-local of_few_values = { integers = true, constant = true, ties = true, almost = true }
-
 local well_conditioned = { mixed = true, integers = true, edges = true, ties = true }
 
 --- The tolerance for one kind of inputs, from that for the task's own. Where an operator is badly conditioned the sizes of
 --- its terms say how much, row by row; `without_terms` is the factor for an output of which nobody knows them.
 function M.tolerance_of(task, tolerance, case, compared)
   local t = options.copy(tolerance)
-  if of_few_values[case] then t.slope = 2 * t.slope end
   if case == "integers" and is_exact(task) then
     local right = true
     for _, o in ipairs(compared.slots[1]) do
