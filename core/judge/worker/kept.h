@@ -13,6 +13,7 @@
 /* All zero: of a plan that has not run yet. cawb_kept_free makes it so again. */
 typedef struct cawb_kept {
   unsigned char *bytes;          /* of all such tensors, one behind the other; NULL: not looked at */
+  size_t first, step;            /* which pieces of these bytes: a large amount is not looked at in full */
   unsigned calls;
 } cawb_kept;
 
