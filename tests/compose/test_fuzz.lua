@@ -16,5 +16,7 @@ try(501696)                -- rows of a causal softmax, and one number that is t
 try(501857)                -- a layer norm of equal elements, by parts
 try(502229)                -- a logarithm of sums that are 1: nothing but its terms has a size
 try(2318)                  -- a float16 product of one kernel, and its bias in another
+try(820116)                -- float16, a quarter of the elements the same
+try(840190)                -- bfloat16 on a grid that the result has, too
 
 return composed.check.done()
