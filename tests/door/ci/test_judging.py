@@ -64,7 +64,7 @@ class Verdicts(unittest.TestCase):
         found = self.judged(ops.softmax, cawb.Kernel(SOFTMAX.replace("- top", ""), PLAN), [torch.randn(8, 40)])
         self.assertFalse(found)
         self.assertEqual(found.verdict, "wrong")
-        self.assertIn("outlier", found.reasons[0])
+        self.assertIn("on inputs of the kind", found.reasons[0])      # which kind is met first is drawn
         self.assertIn(found.reasons[0], str(found))
 
     def test_python_with_its_files_in_a_jail(self):
