@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 /* In bytes: beyond MUCH the first calls alone are looked at. Where MOST is not enough for all, tensors beyond SMALL are looked at in
-** every so many pieces, from a place that nobody knows: a GPU's memory is read with about 4 GB/s, within the time of a call. */
+** every so many pieces, from a place that nobody knows: this reading counts towards the deadline of the call. */
 enum { FIRST = 2, PIECE = 1 << 20, SMALL = 16 << 20, MUCH = 64 << 20, MOST = 512 << 20 };
 
 typedef cawb_status visit(void *with, size_t tensor, cawb_addr from, size_t bytes, cawb_err *err);
