@@ -79,7 +79,9 @@ check.test("of float32 in pairs: numbers that halves do not hold, far apart, and
   right("return F.scaled_dot_product_attention(x * 5, x, torch.relu(x))", "[torch.randn(1, 2, 80, 32)]", { pairs = true })
 end)
 
-local kinds = { "torch.randn(2, 80, 64) * 6", "torch.randn(2, 80, 64) * 10.0 ** (torch.rand(2, 80, 64) * 12 - 11)", "torch.randn(2, 80, 64) + 30" }
+local kinds = { "torch.randn(2, 80, 64) * 6", "torch.randn(2, 80, 64) * 10.0 ** (torch.rand(2, 80, 64) * 12 - 11)", "torch.randn(2, 80, 64) + 30",
+                "torch.randn(2, 80, 64) * 10.0 ** (torch.rand(2, 80, 1) * 6 - 5)",
+                "torch.randn(2, 80, 64) * 6 * (torch.arange(2 * 80 * 64).reshape(2, 80, 64) != 777)" }
 
 check.test("of float32 in pairs, its error is at most three times PyTorch's own in strict float32", function()
   for _, kind in ipairs(kinds) do

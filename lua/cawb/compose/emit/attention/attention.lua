@@ -5,7 +5,6 @@ local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
 local attend_group_pairs = require "cawb.compose.emit.attention.warpgroup_pairs"
 local attend_half = require "cawb.compose.emit.attention.half"
-local attend_pairs = require "cawb.compose.emit.attention.pairs"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
@@ -158,12 +157,12 @@ local function is_group(options)
   return tensor.loop(options.chip, options.emulate) == "wgmma" and how.queries ~= 64 and how.keys ~= 32
 end
 
--- Attention of float32 in pairs of halves, if a schedule asks for it, or for many scores by warpgroup products. Rows of different
--- scales are then computed twice.
+-- Attention of float32 in pairs of halves, for many scores or if a schedule asks for it, by warpgroup products; or nil. Rows of
+-- different scales are then computed twice.
 local function in_pairs(d, most, options)
   local how = options.how or {}
-  local made = is_group(options) and (how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY) and attend_group_pairs.generate(d, most, how)
-  return made or how.pairs and attend_pairs.generate(d, most) or nil
+  local pays = how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY
+  return is_group(options) and pays and attend_group_pairs.generate(d, most, how) or nil
 end
 
 --- No prologue fusion: a factor is not packed once, but read by many blocks.

@@ -7,11 +7,7 @@ enum { $NAME_KEYBYTES = 4 * $KEYS * $DPAD, $NAME_BYTES = 4 * $KEYS * ($DPAD + $V
 
 // Where four neighbours of a row lie in a tile of so many rows and bytes of a row: its columns 4 lane and on.
 static __device__ __forceinline__ int $NAME_place(int row, int lane, int rows, int pitch) {
-$if SWIZZLED
   return lane / 16 * (rows * 128) + row * 128 + ((lane / 2 ^ row) & 7) * 16 + lane % 2 * 8;
-$else
-  return row * pitch + lane * 8;
-$end
 }
 
 // Four neighbours of a row, scaled and split.
