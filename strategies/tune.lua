@@ -84,7 +84,7 @@ local function search(run, settings)
   local best, curve = compose.tune.search(memory.from, { make = make_for(run), measure = measure_for(run), hints = memory.hints,
     measurements = settings.measurements, seed = settings.seed, records = settings.records and compose.choices.records(model_of(run)) or nil,
     learn = function(about, own, change)
-      lines[#lines + 1] = compose.records.line(about, own, change)
+      lines[#lines + 1] = compose.records.line(about, { { own = own, change = change } })
       seen[#seen + 1] = { about = about, options = compose.records.text(own), change = change }
     end,
     stop = function() return run:done() ~= nil or run:elapsed() > ends end })

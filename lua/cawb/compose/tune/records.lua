@@ -1,7 +1,6 @@
--- records: the measured gain of options, and the gain to expect for another kernel. A record has a kernel's features (M.about), its
--- options, and the logarithm of its time over the time with the generator's own choice. The expected gain is the mean gain of these
--- options, and of options near them, with similar kernels: nearer ones count more. Records hold between tasks, sizes and, less so,
--- devices: a search that begins with records tries first what paid elsewhere. choices.lua keeps them from one run to the next.
+-- records: the measured gain of options. A record has a kernel's features (M.about), its options, and the logarithm of its time over the
+-- time with the generator's own choice. It counts for another kernel as far as the two are alike. Records hold between tasks, sizes and,
+-- less so, devices: a search that begins with records tries first what paid elsewhere. choices.lua keeps them from one run to the next.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -13,10 +12,7 @@ local Records = {}
 Records.__index = Records
 
 local WIDTH = 2.5           -- doublings of a size, from where on kernels are unlike each other
-local OTHER = 0.25          -- weight of options that differ in one value
-local OWN = 6.0             -- weight of records of the same kernel, beside those of similar kernels
-local DOUBT = 0.7           -- weight of the prior, and the gain that it expects
-local HOPE = 0.015
+local OTHER = 0.25          -- weight of kernels of another loop
 local MOST = 600            -- records of a kind, at most: the last ones
 
 -- Doublings, to a tenth.
@@ -58,14 +54,6 @@ local function likeness(a, b)
   return math.exp(-d / (2 * WIDTH * WIDTH)) * (a.loop == b.loop and 1.0 or OTHER)
 end
 
--- In how many options two differ.
-local function apart(a, b)
-  local n = 0
-  for name, value in pairs(a) do if b[name] ~= value then n = n + 1 end end
-  for name in pairs(b) do if a[name] == nil then n = n + 1 end end
-  return n
-end
-
 --- The records of similar kernels, for many questions: a list of { own, change, weight }.
 function Records:near(about)
   local list = {}
@@ -75,27 +63,14 @@ function Records:near(about)
   return list
 end
 
---- The expected gain of options beyond the change `best`: by how much the logarithm falls. `near` are records of other kernels, `seen`
---- is a list of { own, change } of this kernel.
-function M.expected(own, best, near, seen)
-  local sum, weight = DOUBT * HOPE, DOUBT
-  local function count(r, w)
-    w = w * OTHER ^ apart(own, r.own)
-    weight = weight + w
-    if r.change < best then sum = sum + w * (best - r.change) end
-  end
-  for _, r in ipairs(near) do count(r, r.weight) end
-  for _, r in ipairs(seen) do count(r, OWN) end
-  return sum / weight
-end
-
--- ---- in a file of JSON lines
+-- ---- in a file of JSON lines, one for each kernel
 
 --- Records of a file, added to these, but for those of the task `without`; a file that is not there has none. Each counts as `worth` of one.
 function Records:read(path, without, worth)
   for line in ((file.read(path) or ""):gmatch "[^\n]+") do
     local r = core.json.decode(line)
-    if type(r) == "table" and r.about and r.own and r.change and (not without or r.from ~= without) then self:add(r.about, r.own, r.change, worth) end
+    local is_record = type(r) == "table" and r.about and r.tried and (not without or r.from ~= without)
+    for _, tried in ipairs(is_record and r.tried or {}) do self:add(r.about, tried.own, tried.change, worth) end
   end
   return self
 end
@@ -104,9 +79,9 @@ end
 --- task `without`.
 function M.shipped(without) return M.new():read(core.home .. "/lua/cawb/compose/tune/records.jsonl", without) end
 
---- The line of a record; `from`: the task that it is of, where that may be left out again.
-function M.line(about, own, change, from)
-  return core.json.encode { about = about, own = own, change = change, from = from } .. "\n"
+--- The line of a kernel: `tried` is a list of { own, change }; `from`: the task that it is of, where that may be left out again.
+function M.line(about, tried, from)
+  return core.json.encode { about = about, tried = core.json.array(tried), from = from } .. "\n"
 end
 
 return M
