@@ -44,21 +44,6 @@ end, function(g, d)
   end)
 end, "product_slice")
 
-local function factor(g, name, m, n) return leaf(g, name, 2, m, n) end
-
-local function multiplied(g, a, b)
-  return g:node { kind = "product", inputs = { a, b }, shape = { 2, a.shape[2], b.shape[3] }, dtype = "float64" }
-end
-
-rule("three factors in the order that is less work", function()
-  local narrow, wide = random(1, 3), random(8, 12)
-  return random(2) == 1 and { wide, narrow, wide, narrow, left = true } or { narrow, wide, narrow, wide, left = false }
-end, function(g, d)
-  local a, b, c = factor(g, "input:1", d[1], d[2]), factor(g, "input:2", d[2], d[3]), factor(g, "param:w", d[3], d[4])
-  if d.left then return multiplied(g, multiplied(g, a, b), c) end
-  return multiplied(g, a, multiplied(g, b, c))
-end, "matrix_chain")
-
 -- ---- zeros by construction
 
 local made = require "cawb.compose.operators.diagonal"
@@ -171,26 +156,6 @@ unchanged("strided results of a convolution", function(g)
     padding = { 0, 0 }, dilation = { 1, 1 } }), { [3] = true })
 end)
 
-local function chain(g, between, ...)
-  local m = { ... }
-  local p = multiplied(g, factor(g, "input:1", m[1], m[2]), factor(g, "input:2", m[2], m[3]))
-  return multiplied(g, between(p), factor(g, "param:w", m[3], m[4])), p
-end
-local function itself(p) return p end
-unchanged("three factors whose order is the better one, or nearly", function(g) return (chain(g, itself, 2, 9, 2, 9)) end)
-unchanged("three factors of one size", function(g) return (chain(g, itself, 9, 9, 9, 9)) end)
-unchanged("a product of two that others read", function(g)
-  local all, p = chain(g, itself, 9, 2, 9, 2)
-  return g:map("A + B", "float64", { all, g:broadcast(g:reduce("max", p, { [3] = true }, true), { 2, 9, 2 }) })
-end)
-unchanged("factors with something between them", function(g)
-  return (chain(g, function(p) return g:map("A * A", "float64", { p }) end, 9, 2, 9, 2))
-end)
-unchanged("a square of a product", function(g)
-  local p = multiplied(g, factor(g, "input:1", 9, 2), factor(g, "input:2", 2, 9))
-  return multiplied(g, p, p)
-end)
-
 unchanged("a diagonal of other dimensions than rows and columns", function(g)
   local a = diagonal(g, "input:1", { 3, 3, 3 }, { offset = 0, dim1 = -2, dim2 = -1 })
   a.diagonal.b = 1
@@ -222,8 +187,6 @@ right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[t
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum_before_product")
 right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "product_slice")
 right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "product_slice")
-right("return x @ y @ x", "[torch.randn(64, 7), torch.randn(7, 64)]", nil, "matrix_chain")
-right("return x @ (y @ self.w)", "[torch.randn(3, 40), torch.randn(40, 33)]", "self.w = nn.Parameter(torch.randn(33, 50))", "matrix_chain")
 right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum_before_product")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil, "diagonal")

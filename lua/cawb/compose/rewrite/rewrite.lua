@@ -4,7 +4,7 @@
 
 local M = {}
 
-local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "matrix_chain", "mean_of_norm",
+local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "mean_of_norm",
                 "cancelled_shift", "folded_batch_norm", "scaled_factor", "longer_product",
                 "exclusive_scan" }       -- in this order
 local MOST = 32                      -- steps in one graph
