@@ -83,7 +83,7 @@ class Loops(Pairs):
         apart = places[self.pairs[0]] - places[self.pairs[1]]
         others = self.pairs.shape[1] - len(places)
         far = torch.cat([apart[:others].norm(dim=-1), places.new_zeros(len(places))])
-        return self.pairs, far, apart
+        return self.pairs, far, apart.clone()              # it is written to
 
 
 def triplets(pairs):

@@ -12,6 +12,7 @@ from torch._dynamo import utils
 
 import atoms                                  # pylint: disable=unused-import
 import cawb
+import turns
 import zoo
 from cawb import backend
 from cawb.backend import check, lowering, packages, report
@@ -33,8 +34,6 @@ def made(name, mode, given):
             if p.dim() > 1 and not p.any():
                 p.normal_(0, 0.02)
     program.module.train(mode == "train" and not program.forces)
-    if not given.lower:
-        settle(program)
     return program
 
 
@@ -58,6 +57,7 @@ def moved(program, device):
     if device == "cuda":
         program.module.cuda()
         program.inputs = [x.cuda() for x in program.inputs]
+    settle(program)
     return program
 
 
@@ -113,11 +113,19 @@ def distance(found, truth):
 def became(fast):
     graphs = report.of(backend.owner_of(fast))
     parts = [p for g in graphs for p in g.parts]
-    left = [entry for g in graphs for entry in g.left] + [["a graph", "", p.why] for p in parts if p.why and p.why != "it computes nothing"]
+    left = [entry for g in graphs for entry in g.left] + [["a graph", "", p.why] for p in parts if p.why not in (None, "it computes nothing", report.SLOWER)]
     total = sum(p.operators for p in parts) + sum(len(g.left) for g in graphs)
-    fell = sum(p.operators for p in parts if p.runs() != "cawb") + sum(len(g.left) for g in graphs)
-    return {"graphs": len(graphs), "packages": sum(p.why is None for p in parts), "kernels": sum(p.kernels for p in parts),
-            "fell": fell / total if total else 0.0, "left": left, "lowering": sum(g.seconds for g in graphs)}
+    lost = [p for p in parts if p.runs() != "cawb"]
+    slower = sum(p.operators for p in lost if p.why in (None, report.SLOWER))
+    fell = sum(p.operators for p in lost) - slower + sum(len(g.left) for g in graphs)
+    return {"graphs": len(graphs), "packages": sum(p.kernels > 0 for p in parts), "kernels": sum(p.kernels for p in parts),
+            "fell": fell / total if total else 0.0, "slower": slower / total if total else 0.0, "left": left, "choices": [t for t in map(choice, [*graphs, *parts]) if t]}
+
+
+def choice(entry):
+    """Milliseconds of a graph's package and of what it was timed beside."""
+    return {name: 1e3 * statistics.median(found) for name, found in (entry.times or {}).items()}
+
 
 
 class Known:
@@ -192,54 +200,55 @@ def times(runs, program, mode):
     return found
 
 
-def first_call(run, program, mode):
-    begin = time.perf_counter()
-    found = results(run, program, mode)
-    if torch.cuda.is_available():
-        torch.cuda.synchronize()
-    return found, time.perf_counter() - begin
-
-
-def executed(name, mode, given):
-    program = moved(made(name, mode, given), given.device)
+def executed(name, mode, given, turn):
+    program = made(name, mode, given)
+    turn.take()
+    program = moved(program, given.device)
     is_gpu, state = given.device == "cuda", copy.deepcopy(program.module.state_dict())
-    more = {} if is_gpu else {"device": given.device}
-    fast = cawb.compile(program.module, failures=given.store + ".failures", **more)
+    fast = cawb.compile(program.module, failures=given.store + ".failures", **({} if is_gpu else {"device": given.device}))
     plain, truth = results(program.module, program, mode), exact(program, mode)
     program.module.load_state_dict(state)
-    found, whole = first_call(fast, program, mode)
-    row = {**compared(found, plain, truth), "seconds": {"first call": whole}}
+    turn.give()
+    found = results(fast, program, mode)
+    turn.take()
+    row = compared(found, plain, truth)
     program.module.load_state_dict(state)
     if is_gpu and not compared(results(fast, program, mode), plain, truth)["right"]:       # the first call was checked by the backend itself
         row["right"] = False
+    del found, plain, truth, state
     row.update(became(fast))
-    row["seconds"]["cawb"] = row.pop("lowering")
     if is_gpu:
-        other = torch.compile(program.module)
-        _, row["seconds"]["inductor"] = first_call(other, program, mode)
+        other = turn.inductor(program.module)
+        turn.give()
+        results(other, program, mode)
+        turn.take()
         row["times"] = times({"eager": program.module, "inductor": other, "cawb": fast}, program, mode)
         row["milliseconds"] = {k: 1e3 * statistics.median(v) for k, v in row["times"].items()}
-    return row
+    return dict(row, seconds=turn.spent())
 
 
-def row_of(name, mode, given):
+def row_of(name, mode, given, turn):
     torch._dynamo.reset()                     # pylint: disable=protected-access
     try:
-        found = (lowered if given.lower else executed)(name, mode, given)
+        found = lowered(name, mode, given) if given.lower else executed(name, mode, given, turn)
     except ModuleNotFoundError as error:
         return {"missing": "package %s is missing" % error.name}
     except Exception as error:                # pylint: disable=broad-except
         import traceback                      # pylint: disable=import-outside-toplevel
         traceback.print_exc()
         return {"failed": "%s: %s" % (type(error).__name__, str(error)[:600])}
+    finally:
+        turn.give()
     return dict(found, torch=torch.__version__, chip=given.device if given.device.startswith("sim:") else torch.cuda.get_device_name())
 
 
 def main():
     given = programs.options()
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given.tf32
+    turn = turns.Turns(given.turns)
+    turn.watch()
     for mode in given.modes.split(","):
-        row = dict(programs.about(given, given.row, mode), **row_of(given.row, mode, given))
+        row = dict(programs.about(given, given.row, mode), **row_of(given.row, mode, given, turn))
         print("ROW " + json.dumps(row), flush=True)
 
 

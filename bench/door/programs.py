@@ -7,24 +7,30 @@ seconds to compile, times. python3 bench/door/programs.py STORE.jsonl [options];
 --only PATTERN             names of programs, a regular expression
 --modes one,many,train     batch 1, batch 32, a training step
 --tf32                     PyTorch may round to TF32; cawb keeps float32's accuracy
---budget SECONDS           begin no further program afterwards
+--first NAME,NAME          these programs begin before the others
+--jobs N                   processes beside each other: they compile so, and execute one at a time (turns.py)
+--until SECONDS            end what is under way then; its rows are made anew by the next run
 --patience SECONDS         of one program (900)
 --table                    print the table of the store and run nothing
 """
 import argparse
+import concurrent.futures
 import json
 import math
 import os
 import pathlib
 import re
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
 MODES = ("one", "many", "train")
+WORDS = 6000                                  # of the log: what a program said last
 
 
 def options(words=None):
@@ -33,9 +39,12 @@ def options(words=None):
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--only", default="")
     parser.add_argument("--modes", default=",".join(MODES))
-    parser.add_argument("--budget", type=float, default=math.inf)
+    parser.add_argument("--first", default="")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--until", type=float, default=math.inf)
     parser.add_argument("--patience", type=float, default=900)
     parser.add_argument("--row", help=argparse.SUPPRESS)
+    parser.add_argument("--turns", help=argparse.SUPPRESS)
     for name in ("small", "lower", "tf32", "table"):
         parser.add_argument("--" + name, action="store_true")
     found = parser.parse_args(words)
@@ -52,39 +61,63 @@ def about(given, name, mode):
 
 
 def read(store):
+    """Rows; of those that were made again, the last."""
     if not os.path.exists(store):
         return []
     with open(store, encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
+        return list({key(row): row for row in map(json.loads, file)}.values())
 
 
-def run_one(given, name, modes):
-    """Rows of one program, from a process of its own, which may end as it likes."""
+def is_known(row):
+    """Others may have had the memory that a row lacked."""
+    return "out of memory" not in row.get("failed", "")
+
+
+def ended(words, seconds):
+    """(standard output, status or None if it was not in time, last words) of a process, which may end as it likes with those it starts."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        with subprocess.Popen(words, stdout=out, stderr=err, start_new_session=True) as process:
+            try:
+                status = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                status = None
+                os.killpg(process.pid, signal.SIGKILL)
+        out.seek(0)
+        err.seek(0)
+        return out.read(), status, err.read()[-WORDS:]
+
+
+def run_one(given, name, modes, left):
+    """Rows of one program, from a process of its own, which has `left` seconds or its patience."""
     words = [sys.executable, str(HERE / "program_row.py"), given.store, "--row", name, "--device", given.device, "--modes", ",".join(modes)]
     words += ["--" + flag for flag in ("small", "lower", "tf32") if getattr(given, flag)]
-    try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=given.patience, check=False)
-        said, why = done.stdout, "it ended with status %d: %s" % (done.returncode, done.stderr[-400:])
-    except subprocess.TimeoutExpired as late:
-        said, why = (late.stdout or b"").decode(), "it took more than %d s" % given.patience
+    words += ["--turns", given.store + ".turns"] if given.jobs > 1 else []
+    said, status, words = ended(words, min(left, given.patience))
+    with open(given.store + ".log", "a", encoding="utf-8") as log:
+        log.write("---- %s\n%s\n" % (name, words))
     rows = [json.loads(line[4:]) for line in said.splitlines() if line.startswith("ROW ")]
-    left = modes[len(rows):]
-    return rows + [dict(about(given, name, mode), failed=why) for mode in left[:1]]
+    if status is None and left <= given.patience:
+        return rows                           # cut off by the end of the run, not by its own
+    why = "it took more than %d s" % given.patience if status is None else "it ended with status %d: %s" % (status, words[-400:])
+    return rows + [dict(about(given, name, mode), failed=why) for mode in modes[len(rows):][:1]]
 
 
 def run(given):
     import atoms                              # pylint: disable=import-outside-toplevel,unused-import
     import zoo                                # pylint: disable=import-outside-toplevel
-    begin, known = time.perf_counter(), {key(row) for row in read(given.store)}
-    for name in [n for n in zoo.PROGRAMS if re.search(given.only, n)]:
+    begin, known, first = time.perf_counter(), {key(row) for row in filter(is_known, read(given.store))}, given.first.split(",")
+
+    def one(name):
         modes = [m for m in given.modes.split(",") if key(about(given, name, m)) not in known]
-        if not modes or time.perf_counter() - begin > given.budget:
-            continue
-        rows = run_one(given, name, modes)
-        with open(given.store, "a", encoding="utf-8") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-        for row in rows:
-            print(line(row), flush=True)
+        left = given.until - (time.perf_counter() - begin)
+        return run_one(given, name, modes, left) if modes and left > 0 else []
+    names = sorted((n for n in zoo.PROGRAMS if re.search(given.only, n)), key=lambda n: first.index(n) if n in first else len(first))
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(one, name) for name in names]):
+            with open(given.store, "a", encoding="utf-8") as file:
+                file.writelines(json.dumps(row) + "\n" for row in done.result())
+            for row in done.result():
+                print(line(row), flush=True)
 
 
 # ---- the table
@@ -100,7 +133,7 @@ def cells(row):
     if row.get("missing") or row.get("failed"):
         return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:110]]
     seconds, times = row["seconds"], row.get("times") or {}
-    found = [{True: "right", False: "WRONG", None: "not run"}[row["right"]], "%d/%d" % (row["packages"], row["graphs"]), "%.0f%%" % (100 * row["fell"]),
+    found = [{True: "right", False: "WRONG", None: "not run"}[row["right"]], "%d/%d" % (row["packages"], row["graphs"]), "%.0f%%" % (100 * row["fell"]), "%.0f%%" % (100 * row.get("slower", 0)),
              "%.0f" % seconds["cawb"], "%.0f" % seconds["inductor"] if "inductor" in seconds else ""]
     for other in ("eager", "inductor"):
         found.append("%.2f [%.2f, %.2f]" % tuple(ratio(times[other], times["cawb"])) if other in times else "")
@@ -116,7 +149,7 @@ def mean(ratios):
 
 
 def table(rows):
-    print("%-18s %-6s right    packages/graphs  fell back  seconds: cawb, Inductor  times faster than eager, Inductor" % ("program", "mode"))
+    print("%-18s %-6s right    packages/graphs  fell back, slower  seconds: cawb, Inductor  times faster than eager, Inductor" % ("program", "mode"))
     for row in rows:
         print(line(row))
     for mode in MODES:

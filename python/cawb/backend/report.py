@@ -8,6 +8,7 @@ import tempfile
 
 NUMBERS = itertools.count(1)
 HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "other's time", "cache", "seconds to make")
+SLOWER = "the fallback is faster"
 graphs = []
 
 
@@ -37,7 +38,7 @@ class PartEntry:
     def note_times(self, times):
         self.times = times
         if is_slower(times):
-            self.why = "the fallback is faster"
+            self.why = SLOWER
         self.graph.changed()
 
     def runs(self):
