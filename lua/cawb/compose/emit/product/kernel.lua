@@ -1,11 +1,11 @@
--- kernel: products of matrices that no library computes, or with an epilogue, for the generator of products.
+-- kernel: products of matrices, and convolutions as such (conv), that no library computes, or with an epilogue, for the generator of products.
 
 local accesses = require "cawb.compose.emit.accesses"
+local convs = require "cawb.compose.emit.product.conv"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.ir.view"
-local library = require "cawb.compose.ir.library"
 local products = require "cawb.compose.emit.product.text"
 local types = require "cawb.torch.types"
 
@@ -59,41 +59,61 @@ local function operand(a, x, names)
   return one, packs and four_of(a, x, along, names) or nil, names[along - rank + 2]
 end
 
--- What is written of each element, and of four neighbours of a row if rows are packs of them.
-local function writes(x, m, n)
-  local row, list = index.var("m", m), {}
-  local one = accesses.written(x, { accesses.in_batch(x.shape, row, index.var("n", n)) }, "value")
-  if n % 4 ~= 0 or n == 0 or types.size(x.dtype) ~= 4 then return one end
-  local t = index.scale(index.var("t", n // 4), 4)
-  for lane = 0, 3 do list[lane + 1] = accesses.in_batch(x.shape, row, index.plus(t, lane)) end
+-- A product of matrices: sizes, factors and the result's indices, as conv.product has them.
+local function matrices(x)
+  local rank = #x.shape
+  local p = { m = x.shape[rank - 1], n = x.shape[rank], k = x.inputs[1].shape[rank], batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) },
+              a = x.inputs[1], b = x.inputs[2], inner = x.shape[rank] }
+  function p.at(column) return accesses.in_batch(x.shape, index.var("m", p.m), column), {} end
+  return p
+end
+
+-- Conditions in C under which there is a result at z, m and n.
+local function conditions(p)
+  local words = {}
+  for _, e in ipairs(select(2, p.at(index.var("n", p.n)))) do
+    if e.lo < 0 then words[#words + 1] = index.c(e) .. " >= 0" end
+  end
+  return words
+end
+
+-- What is written of each element, and of four neighbours of a line if lines are packs of them.
+local function writes(x, p)
+  local one = accesses.written(x, { (p.at(index.var("n", p.n))) }, "value")
+  if p.inner % 4 ~= 0 or p.n == 0 or types.size(x.dtype) ~= 4 or #conditions(p) > 0 then return one end
+  local list, t = {}, index.scale(index.var("t", p.n // 4), 4)
+  for lane = 0, 3 do list[lane + 1] = p.at(index.plus(t, lane)) end
   return one, accesses.written(x, list, "v[%d]")
 end
 
--- Sizes and types as a description has them, and the product; raises a refusal.
-local function describe(kernel)
-  local x = accesses.anchor(kernel, { product = true })
-  if not M.computes(x.dtype) then expression.refuse("no product sums " .. x.dtype) end
-  local rank = #x.shape
-  local d = { type = types.register(x.dtype), m = x.shape[rank - 1], n = x.shape[rank], k = x.inputs[1].shape[rank],
-              batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
-  local why = products.refusal(d)
+--- The product of a kernel, and the node that it is; raises a refusal.
+function M.describe(kernel)
+  local x = accesses.anchor(kernel, { product = true, conv = true })
+  if not M.computes(x.dtype) then expression.refuse(("no %s sums %s"):format(x.kind == "conv" and "convolution" or "product", x.dtype)) end
+  local p = x.kind == "conv" and convs.product(x) or matrices(x)
+  local why = products.refusal(p)
   if why then expression.refuse(why) end
-  accesses.follow(kernel, x, writes(x, d.m, d.n))
-  return d, x
+  accesses.follow(kernel, x, writes(x, p))
+  return p, x
 end
 
 --- Whether M.generate makes a kernel; or nil and why not.
-function M.accepts(kernel) return expression.attempt(describe, kernel) end
+function M.accepts(kernel) return expression.attempt(M.describe, kernel) end
 
---- See the README.
-function M.generate(kernel, options, chip)
-  local d, x = describe(kernel)
-  local a, one, four = accesses.new(kernel, x), writes(x, d.m, d.n)
-  d.a, d.a4, d.along_a = operand(a, x.inputs[1], { "m", "k" })
-  d.b, d.b4, d.along_b = operand(a, x.inputs[2], { "k", "n" })
-  d.store = a:write(one)
+--- What M.generate returns, of a product or a convolution.
+function M.made(kernel, options, chip)
+  local p, x = M.describe(kernel)
+  local a, one, four = accesses.new(kernel, x), writes(x, p)
+  local d = { type = types.register(x.dtype), m = p.m, n = p.n, k = p.k, batch = p.batch }
+  d.a, d.a4, d.along_a = operand(a, p.a, { "m", "k" })
+  d.b, d.b4, d.along_b = operand(a, p.b, { "k", "n" })
+  local inside = conditions(p)
+  d.store = #inside > 0 and ("if (%s) {\n%s\n}"):format(table.concat(inside, " && "), a:write(one)) or a:write(one)
   d.store4 = four and a:write(four, "const int t = n / 4;")
   return a:finish(products.generate(a:describe(d), options, chip.sms))
 end
+
+--- See the README.
+function M.generate(kernel, options, chip) return M.made(kernel, options, chip) end
 
 return M

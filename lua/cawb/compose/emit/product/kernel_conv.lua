@@ -1,8 +1,7 @@
--- kernel_conv: convolutions that no library computes, or with an epilogue, for the generators of windows (few channels) and of
--- convolutions.
+-- kernel_conv: convolutions that no library computes, or with an epilogue: those of few channels by the generator of windows, others as
+-- products.
 
 local accesses = require "cawb.compose.emit.accesses"
-local convs = require "cawb.compose.emit.product.text_conv"
 local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
@@ -91,15 +90,12 @@ local function is_small(d)
   return not d.transposed and (d.each < 8 or d.channels * d.window[1] * d.window[2] * d.window[3] <= 32)
 end
 
--- The convolution, and whether it is made by windows; raises a refusal.
+-- The convolution, and whether it is made by windows, not as a product; raises a refusal.
 local function chosen(kernel)
   local x = accesses.anchor(kernel, { conv = true })
-  if not product.computes(x.dtype) then expression.refuse("no convolution sums " .. x.dtype) end
   local d = sizes(x)
-  local small = is_small(d) and not windows.refusal(d)
-  local why = not small and convs.refusal(d)
-  if why then expression.refuse(why) end
-  accesses.follow(kernel, x, write(x), small and write_four(x) or nil)
+  local small = is_small(d) and product.computes(x.dtype) and not windows.refusal(d)
+  if small then accesses.follow(kernel, x, write(x), write_four(x)) else product.describe(kernel) end
   return x, small
 end
 
@@ -109,10 +105,9 @@ function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 --- See the README.
 function M.generate(kernel, options, chip)
   local x, small = chosen(kernel)
+  if not small then return product.made(kernel, options, chip) end
   local a, d = describe(kernel, x)
-  if small then return a:finish(by_window(a, d, x, chip)) end
-  d.weight = weight_of_tap(a, x)
-  return a:finish(convs.generate(a:describe(d), options, chip.sms))
+  return a:finish(by_window(a, d, x, chip))
 end
 
 --- For other generators of convolutions:

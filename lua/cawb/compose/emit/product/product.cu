@@ -6,9 +6,7 @@ $end
 
 struct alignas(16) $NAME_quad { $T v[4]; };
 
-struct $NAME_state { $FIELDS };      // what follows from a column of b
-
-$AHEAD$FUNCTIONS
+$FUNCTIONS
 static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
                                                       int end) {
 #pragma unroll
@@ -20,8 +18,7 @@ static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HE
   }
 }
 
-static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], const $NAME_state &state, long long z, int first,
-                                                      int N, int from, int end) {
+static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], long long z, int first, int N, int from, int end) {
 #pragma unroll
   for (int i = 0; i < $HELDB / $WIDEB; i++) {
     const int e = threadIdx.x + i * $THREADS, n = first + $ROWB, k = from + $COLB;
@@ -38,10 +35,8 @@ $NAME($PARAMETERS, $PARTIAL int M, int N, int K, int part, int splits) {
   const int tile = blockIdx.x % tiles, layer = blockIdx.x / tiles, split = layer % splits;
   const int m0 = tile % down * $TM, n0 = tile / down * $TN;
   const long long z = layer / splits;
-  const int begin = split * part, end = min($EXTENT, begin + part);
+  const int begin = split * part, end = min(K, begin + part);
   const int tx = threadIdx.x % ($TN / $RN), ty = threadIdx.x / ($TN / $RN);
-  $NAME_state state;
-  $COLUMN
   $T acc[$RM][$RN], ha[$HELDA], hb[$HELDB];
 $if CHAIN
   $T total[$RM][$RN];
@@ -56,7 +51,7 @@ $if CHAIN
 $end
     }
   $fetch_a(ha, z, m0, M, begin, end);
-  $fetch_b(hb, state, z, n0, N, begin, end);
+  $fetch_b(hb, z, n0, N, begin, end);
   for (int from = begin, turn = 0; from < end; from += $TK, turn ^= 1) {
 #pragma unroll
     for (int i = 0; i < $HELDA; i++) {
@@ -71,7 +66,7 @@ $end
     __syncthreads();
     if (from + $TK < end) {
       $fetch_a(ha, z, m0, M, from + $TK, end);
-      $fetch_b(hb, state, z, n0, N, from + $TK, end);
+      $fetch_b(hb, z, n0, N, from + $TK, end);
     }
 #pragma unroll
     for (int k = 0; k < $TK; k++) {
@@ -115,7 +110,6 @@ $else
   for (int j = 0; j < $RN; j++) {
     const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
     if (n >= N) continue;
-    $OWN
 #pragma unroll
     for (int i = 0; i < $RM; i++) {
       const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
@@ -136,8 +130,6 @@ $NAME_sum($PARAMETERS, const $T *__restrict__ parts, int M, int N, int splits, l
   const long long z = e / N / M;
   $T value = 0;
   for (int s = 0; s < splits; s++) value += parts[((z * splits + s) * M + m) * N + n];
-  $NAME_state state;
-  $OWN
-  $store(state, z, m, n, value);
+  $store(z, m, n, value);
 }
 $end

@@ -20,11 +20,6 @@ local ceil = template.ceil
 ---@field along_b string?    "n" or "k" ("n")
 ---@field a4 string?         sets v[0..3] from z, m, k on along `along_a`, whose size and number are multiples of 4
 ---@field b4 string?         the same of b
----@field fields string?     of `state`, in C: values that follow from a column, a number n; then along_b is "n"
----@field column string?     sets `state` from z and n; `b` and `store` read it
----@field extent string?     in C: how many of the k there are for z
----@field ahead string?      C in front of the access functions
----@field helpers table?     access functions that these call: a list of results of template.access
 ---@field store string       writes the epilogue of `value` to z, m, n
 ---@field store4 string?     the same of v[0..3] from n on, a multiple of 4, as n is one of them
 
@@ -82,32 +77,26 @@ end
 local function readers(d, h, tile)
   local along_a, along_b = d.along_a or "k", d.along_b or "n"
   reader(d, h, "A", tile.m, along_a == "k", wide_of(d, h, d.a4, along_a, tile.m))
-  reader(d, h, "B", tile.n, along_b == "k", wide_of(d, h, not d.fields and d.b4, along_b, tile.n))
+  reader(d, h, "B", tile.n, along_b == "k", wide_of(d, h, d.b4, along_b, tile.n))
   local pass = template.names(d.parameters)
   h.LOADA = h.WIDEA == 4 and ("%s_a4(%s, v, z, m, k);"):format(d.name, pass) or ("v[0] = %s_a(%s, z, m, k);"):format(d.name, pass)
-  h.LOADB = h.WIDEB == 4 and ("%s_b4(%s, v, z, k, n);"):format(d.name, pass)
-    or ("v[0] = %s_b(%s, state, z, k, n);"):format(d.name, pass)
-  h.FIELDS = d.fields or ""
-  local column = d.fields and ("%s_column(%s, state, z, %%s);"):format(d.name, pass) or "%s"
-  h.COLUMN = d.fields and column:format(("n0 + (int)threadIdx.x %% %d"):format(tile.n)) or ""
-  h.OWN = d.fields and column:format "n" or ""
-  h.EXTENT = d.extent or "K"
+  h.LOADB = h.WIDEB == 4 and ("%s_b4(%s, v, z, k, n);"):format(d.name, pass) or ("v[0] = %s_b(%s, z, k, n);"):format(d.name, pass)
 end
 
 -- The writing of sums, one or four neighbours at a time: partial sums, or the results of the epilogue.
 local function writing(d, h, splits)
   local pass = template.names(d.parameters)
-  h.STORE4 = d.store4 and not d.fields and d.n % 4 == 0 or nil
+  h.STORE4 = d.store4 and d.n % 4 == 0 or nil
   h.SUM, h.SUMFOUR = (h.CHAIN and "total[i][j] + " or "") .. "acc[i][j]", (h.CHAIN and "total[i][j + x] + " or "") .. "acc[i][j + x]"
   h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
   local to = "parts[((z * splits + split) * M + m) * N + n]"
   if splits > 1 then h.WRITE = h.STORE4 and ("*(%s_quad *)&%s = value;"):format(d.name, to) or to .. " = value;"
-  else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, state, z, m, n, value);"):format(d.name, pass) end
+  else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, z, m, n, value);"):format(d.name, pass) end
 end
 
 local function holes(d, tile, splits)
   local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
-              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil, AHEAD = d.ahead or "" }
+              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil }
   h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
   writing(d, h, splits)
   readers(d, h, tile)
@@ -115,24 +104,14 @@ local function holes(d, tile, splits)
 end
 
 local function accesses(d)
-  local T, state = d.type, ("const %s_state &state"):format(d.name)
+  local T = d.type
   local function factor(what, text, ...) return template.access(d, what, T, { ... }, text) end
   local function four(what, text, ...) return template.access(d, what, "void", { T .. " *v", "long long z", ... }, text) end
-  local list = { factor("a", d.a, "long long z", "int m", "int k"), factor("b", d.b, state, "long long z", "int k", "int n"),
-    template.access(d, "store", "void", { state, "long long z", "int m", "int n", T .. " value" }, d.store) }
+  local list = { factor("a", d.a, "long long z", "int m", "int k"), factor("b", d.b, "long long z", "int k", "int n"),
+    template.access(d, "store", "void", { "long long z", "int m", "int n", T .. " value" }, d.store) }
   if d.store4 then list[#list + 1] = template.access(d, "store4", "void", { "const " .. T .. " *v", "long long z", "int m", "int n" }, d.store4) end
   if d.a4 then list[#list + 1] = four("a4", d.a4, "int m", "int k") end
   if d.b4 then list[#list + 1] = four("b4", d.b4, "int k", "int n") end
-  if d.column then
-    list[#list + 1] = template.access(d, "column", "void", { d.name .. "_state &state", "long long z", "int n" }, d.column)
-  end
-  return list
-end
-
--- The functions that access functions call, then these.
-local function functions(d)
-  local list = { table.unpack(d.helpers or {}) }
-  for _, one in ipairs(accesses(d)) do list[#list + 1] = one end
   return list
 end
 
@@ -170,7 +149,7 @@ function M.generate(d, how, sms)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
   local h = holes(d, tile, splits)
-  return { text = template.complete(d, functions(d), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
+  return { text = template.complete(d, accesses(d), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
 end
 
 M.tiles = #tiles
