@@ -5,6 +5,7 @@ local bodies = require "cawb.compose.emit.body"
 local cuda = require "cawb.compose.ir.tree.cuda"
 local selected_view = require "cawb.compose.emit.selected_view"
 local index = require "cawb.compose.ir.index"
+local literal = require "cawb.compose.ir.literal"
 local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
@@ -26,14 +27,14 @@ local function leaf(self, node, i)
     self:line("const %s %s[%d] = { %s };", register, name, #words, table.concat(words, ", "))
     self:remember(name, name)
   end
-  return ("%s[%s]"):format(name, index.c(index.ravel(i, node.shape)))
+  return ("%s[%s]"):format(name, literal.plain(index.c(index.ravel(i, node.shape))))
 end
 
 -- Text of one type where another is meant.
 local function converted(text, from, to)
   from, to = types.register(from), types.register(to)
   if from == to then return text end
-  return ("(%s)%s"):format(to, text:find "^[%w_.%[%]]+$" and text or "(" .. text .. ")")
+  return ("(%s)%s"):format(to, literal.plain(text):find "^[%w_.%[%]]+$" and text or "(" .. text .. ")")
 end
 
 local function map(self, node, i)
@@ -117,7 +118,7 @@ local function pick(self, node, i)
   local name = self:name "i"
   local raw = self:value(at, i)
   self:line("const long long %s_raw = %s;", name, raw)
-  self:line("const int %s = (int)(%s_raw < 0 ? %s_raw + %d : %s_raw);", name, name, name, n, name)
+  self:line("const int %s = (int)(%s_raw < 0 ? %s_raw + %d/**/ : %s_raw);", name, name, name, n, name)
   local j = { table.unpack(i) }
   j[node.axis] = index.var(name, n)
   return self:value(source, j)
@@ -234,7 +235,7 @@ local function reduce(self, node, i)
       self:line("const %s %s = %s;", types.register(type), name, value)
       self:join_place(node.op, acc, at, name, index.c(vars[1]))
     else
-      if not value:find "^[%w_]+$" then
+      if not literal.plain(value):find "^[%w_]+$" then
         local name = self:name "v"
         self:line("const %s %s = %s;", types.register(type), name, value)
         value = name

@@ -226,8 +226,8 @@ function M.places(body, o)
   if o.high == 1 then mine = "0" end
   local first = o.high == 1 and "blockIdx.x" or ("blockIdx.x * %d + %s"):format(o.high, mine)
   if o.rows % o.high == 0 then return body:line("const int row = %s;", first) end
-  body:line("const bool real = %s < %d;", first, o.rows)
-  body:line("const int row = real ? %s : %d;", first, o.rows - 1)
+  body:line("const bool real = %s < %d/**/;", first, o.rows)
+  body:line("const int row = real ? %s : %d/**/;", first, o.rows - 1)
 end
 
 -- C that copies an element into its place on the chip.

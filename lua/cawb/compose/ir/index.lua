@@ -3,6 +3,8 @@
 -- remainder of an expression by a constant. Equal expressions mostly become equal while they are
 -- built, so that a chain of reshapes and transposes simplifies.
 
+local literal = require "cawb.compose.ir.literal"
+
 local M = {}
 
 ---@class cawb.Index
@@ -327,14 +329,14 @@ local function atom_text(atom, long)
   if atom.kind == "var" then return (long and "(long long)" or "") .. atom.name end
   local inner = text(atom.of, long)
   if #atom.of.terms > 1 or atom.of.base ~= 0 or atom.of.terms[1][2] ~= 1 then inner = "(" .. inner .. ")" end
-  return ("%s %s %d"):format(inner, atom.kind == "div" and "/" or "%", atom.by)
+  return ("%s %s %s"):format(inner, atom.kind == "div" and "/" or "%", literal.divisor(atom.by))
 end
 
 local function term_text(t, long)
   local a, f = atom_text(t[1], long), math.abs(t[2])
   if t[2] == 1 then return a end
   if t[1].kind ~= "var" then a = "(" .. a .. ")" end
-  return f == 1 and a or ("%d * %s"):format(f, a)
+  return f == 1 and a or ("%s * %s"):format(literal.free(f), a)
 end
 
 function text(a, long)
@@ -343,15 +345,15 @@ function text(a, long)
     words[#words + 1] = (t[2] < 0 and "- " or #words > 0 and "+ " or "") .. term_text(t, long)
   end
   if a.base ~= 0 or #words == 0 then
-    words[#words + 1] = #words > 0 and ("%s %d"):format(a.base < 0 and "-" or "+", math.abs(a.base)) or tostring(a.base)
+    words[#words + 1] = #words > 0 and ("%s %s"):format(a.base < 0 and "-" or "+", literal.free(math.abs(a.base))) or literal.free(a.base)
   end
   return table.concat(words, " ")
 end
 
 --- It as text of its variables.
-function M.text(a) return text(a, false) end
+function M.text(a) return literal.plain(text(a, false)) end
 
---- It in C: of type int, or long long where a part of it may be beyond int's range.
+--- It in C, with marks (literal.lua): of type int, or long long where a part of it may be beyond int's range.
 function M.c(a) return text(a, M.is_long(a)) end
 
 --- Whether C needs more than an int for it.

@@ -1,19 +1,19 @@
 -- merge: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
--- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters. Numbers that speed up the
--- compiled code stay, and kernels that differ in them stay apart. Such numbers are sizes of arrays, arguments of templates, counts
--- of unrolled loops, and divisors. A divisor of a block's number may become a parameter, and so may any divisor in a kernel that
--- runs only before the first call.
+-- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters: the numbers that generators marked
+-- (ir/literal.lua). Divisors are among them in a kernel that runs only before the first call.
 
-local numbers = require "cawb.compose.plan.merge_numbers"
+local literal = require "cawb.compose.ir.literal"
 
 local M = {}
 
-local MARK = numbers.MARK
+local MARK = "\1"                -- a kernel's own name
 
 -- Bytes of all texts from which on numbers become parameters, too: below it a build takes a few seconds.
 M.LONG = 600000
 
-local function without_comments(text) return (("\n" .. text):gsub("\n%s*//[^\n]*", ""):gsub("\n%s+", "\n"):sub(2)) end
+local function without_comments(text) return (("\n" .. text):gsub("\n%s*//[^\n]*", "")) end
+
+local function without_indentation(text) return (text:gsub("\n%s+", "\n"):sub(2)) end
 
 local GLOBAL = "__global__[^{;]-" .. MARK .. "([%w_]*)%("
 
@@ -27,28 +27,20 @@ local function is_ahead(kernel, marked)
   return true
 end
 
--- A piece of a kernel's text: the tables in front, its own text, and the text that is compared.
+-- A piece of a kernel's text: the text without comments, its numbers, and a key, with the tables in front, under which others are alike. A
+-- function that is a template, a macro's or a table's has no parameters more.
 local function piece_of(kernel, tables, text)
-  local marked = text:gsub("%f[%w_]" .. kernel.name, MARK)
-  local front = tables:gsub("%f[%w_]" .. kernel.name, MARK)
-  local p = { kernel = kernel, marked = without_comments(marked), values = {} }
-  local s = numbers.read(p.marked, is_ahead(kernel, p.marked))
-  p.numbers, p.own = s.numbers, s.own
-  if p.marked:find(MARK .. "[%w_]*<") or p.marked:find "#%s*define" or front:find(MARK .. "[%w_]*%(") then p.numbers = {} end
-  local words, from = { front, MARK }, 1
-  for k, number in ipairs(p.numbers) do
-    words[#words + 1] = p.marked:sub(from, number.at - 1)
-    from, p.values[k] = number.past, number.value
-  end
-  words[#words + 1] = p.marked:sub(from)
-  p.key = table.concat(words, MARK .. "#")
-  return p
+  local marked, front = text:gsub("%f[%w_]" .. kernel.name, MARK), tables:gsub("%f[%w_]" .. kernel.name, MARK)
+  marked = literal.marked(without_comments(marked), is_ahead(kernel, marked))
+  if marked:find(MARK .. "[%w_]*<") or marked:find "#%s*define" or front:find(MARK .. "[%w_]*%(") then marked = literal.plain(marked) end
+  return { kernel = kernel, original = text, marked = marked, values = literal.numbers(marked),
+           key = front .. MARK .. without_indentation(literal.replaced(marked, function() return "#" end)) }
 end
 
 -- Which numbers differ within a group: a parameter for each list of values, and the parameter of each number.
 local function parameters_of(group)
   local of, lists, by_list = {}, {}, {}
-  for k = 1, #group[1].numbers do
+  for k = 1, #group[1].values do
     local values, differs = {}, false
     for n, p in ipairs(group) do
       values[n] = p.values[k]
@@ -69,30 +61,24 @@ local function type_of(values)
   return "int"
 end
 
--- The insertions into a text, with their places: parameters in front of those of its functions, and in place of numbers.
-local function changes(p, of, lists)
-  if #lists == 0 then return {} end
-  local declared, passed, all = {}, {}, {}
-  for n, values in ipairs(lists) do declared[n], passed[n] = ("const %s c%d"):format(type_of(values), n), "c" .. n end
-  for _, own in ipairs(p.own) do
-    local text = table.concat(own.defines and declared or passed, ", ") .. (own.alone and "" or ", ")
-    all[#all + 1] = { at = own.at, past = own.at, text = text }
-  end
-  for k, number in ipairs(p.numbers) do
-    if of[k] then all[#all + 1] = { at = number.at, past = number.past, text = "c" .. of[k] } end
-  end
-  table.sort(all, function(a, b) return a.at < b.at end)
-  return all
+-- A line whose functions of the kernel's own get the parameters first. A definition begins a line at its start; elsewhere are calls.
+local function extended(line, declared, passed)
+  local more = line:find "^%S" and declared or passed
+  return (line:gsub("(" .. MARK .. "[%w_]*%()(%s*%)?)", function(name, closes)
+    local list = more
+    more = passed
+    return name .. list .. (closes:find "%)" and closes or ", " .. closes)
+  end))
 end
 
+-- The text of a piece whose numbers are these parameters.
 local function rewritten(p, of, lists)
-  local words, from = {}, 1
-  for _, change in ipairs(changes(p, of, lists)) do
-    words[#words + 1], words[#words + 2] = p.marked:sub(from, change.at - 1), change.text
-    from = change.past
-  end
-  words[#words + 1] = p.marked:sub(from)
-  return (table.concat(words):gsub(MARK, p.kernel.name))
+  local declared, passed = {}, {}
+  for n, values in ipairs(lists) do declared[n], passed[n] = ("const %s c%d"):format(type_of(values), n), "c" .. n end
+  declared, passed = table.concat(declared, ", "), table.concat(passed, ", ")
+  local text = literal.replaced(p.marked, function(k) return of[k] and "c" .. of[k] end)
+  if #lists > 0 then text = text:gsub("[^\n]+", function(line) return extended(line, declared, passed) end) end
+  return (without_indentation(text):gsub(MARK, p.kernel.name))
 end
 
 local function texts_of(made)
@@ -151,7 +137,7 @@ function M.alike(kernels)
       list[#list + 1] = one
       for k, text in ipairs(texts) do
         local p = piece_of(kernel, tables, text)
-        p.original, one.pieces[k] = text, p
+        one.pieces[k] = p
         if not groups[p.key] then
           groups[p.key] = {}
           order[#order + 1] = p.key
@@ -186,7 +172,7 @@ end
 
 local function bytes_of(kernels)
   local sum = 0
-  for _, kernel in ipairs(kernels) do sum = sum + #(kernel.made and kernel.made.text or "") end
+  for _, kernel in ipairs(kernels) do sum = sum + #literal.plain(kernel.made and kernel.made.text or "") end
   return sum
 end
 
@@ -195,6 +181,9 @@ function M.apply(kernels, from)
   M.same(kernels)
   local is_long = bytes_of(kernels) > (from or M.LONG)
   if is_long then M.alike(kernels) end
+  for _, kernel in ipairs(kernels) do
+    if kernel.made and kernel.made.text then kernel.made.text = literal.plain(kernel.made.text) end
+  end
   return is_long
 end
 

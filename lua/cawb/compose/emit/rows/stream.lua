@@ -69,7 +69,7 @@ function M.generate(kernel, options, _, accepted)
   local wide = threads > 2147483647
   body:line("const %s t = %sblockIdx.x * %d + threadIdx.x;", wide and "long long" or "int",
     wide and "(long long)" or "", BLOCK)
-  if threads % BLOCK ~= 0 then body:line("if (t >= %d) return;", threads) end
+  if threads % BLOCK ~= 0 then body:line("if (t >= %d/**/) return;", threads) end
   for _, root in ipairs(kernel.roots) do
     local list, texts = lanes(root, n, v), {}
     for lane, i in ipairs(list) do texts[lane] = body:value(root, i) end

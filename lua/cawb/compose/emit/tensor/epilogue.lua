@@ -55,8 +55,8 @@ end
 function M.holes(h, geometry, own, result)
   for name, text in pairs(sums[h.loop]) do h[name] = type(text) == "string" and text:find "%%d" and text:format(h.TILEN) or text end
   local ragged = geometry.columns % h.TILEN ~= 0
-  h.INSIDE = ragged and (" && column < %d"):format(geometry.columns) or ""
-  h.STORE = ("        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns, own.name, template.names(own.parameters))
+  h.INSIDE = ragged and (" && column < %d/**/"):format(geometry.columns) or ""
+  h.STORE = ("        if (column < %d/**/) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns, own.name, template.names(own.parameters))
   h.RESULT = (result or template.fill("tensor/templates/result", own, h)):gsub("\n$", "")
   h.WRITE = template.fill("tensor/templates/write", own, h):gsub("\n$", "")
 end

@@ -36,8 +36,8 @@ function M.seconds(chip, t)
 end
 
 local EXACT = [[
-        const float2 both = beyond && column < %d ? %s_exact(%s, tile.z, row, column) : make_float2(first, second);
-        if (column < %d) %s_put(%s, tile.set, tile.z, row, column / 2, both.x, both.y);]]
+        const float2 both = beyond && column < %d/**/ ? %s_exact(%s, tile.z, row, column) : make_float2(first, second);
+        if (column < %d/**/) %s_put(%s, tile.set, tile.z, row, column / 2, both.x, both.y);]]
 
 local function holes(kernel, g, t)
   return { KERNEL = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, TILEN = t.tile, SUMS = t.tile // 2, EACH = t.tile // 8,

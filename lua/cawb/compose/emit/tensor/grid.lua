@@ -2,6 +2,7 @@
 -- each set, the order of tiles, parts of k, and what is hidden.
 
 local costs = require "cawb.compose.cost.products"
+local literal = require "cawb.compose.ir.literal"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tiles = require "cawb.compose.emit.tensor.tiles"
@@ -18,7 +19,7 @@ local function stepping(h, geometry, chunks)
   local sets = geometry.sets
   h.SETS, h.TABLES = #sets, ""
   if #sets == 1 and #sets[1] == 1 and sets[1][1] == 0 then
-    h.STEPS, h.BEFORE, h.CHUNK, h.SHIFT = chunks, 0, "step", 0
+    h.STEPS, h.BEFORE, h.CHUNK, h.SHIFT = literal.free(chunks), 0, "step", 0
     return 0
   end
   local taps, first, shifts, most = {}, {}, {}, 0
@@ -33,7 +34,8 @@ local function stepping(h, geometry, chunks)
     table.concat(taps, ", "), h.KERNEL, table.concat(first, ", "), h.KERNEL, table.concat(shifts, ", "))
   local function at(what) return #sets == 1 and tostring(what[1]) or nil end
   local count = at(taps) or h.KERNEL .. "_taps[set]"
-  h.STEPS, h.BEFORE = ("%d * %s"):format(chunks, count), ("%d * %s"):format(chunks, at(first) or h.KERNEL .. "_first[set]")
+  h.STEPS = ("%d/**/ * %s"):format(chunks, #sets == 1 and literal.free(#sets[1]) or count)
+  h.BEFORE = ("%d/**/ * %s"):format(chunks, at(first) or h.KERNEL .. "_first[set]")
   h.CHUNK = ("step / %s"):format(count)
   h.SHIFT = ("%s_shifts[%sstep %% %s]"):format(h.KERNEL, #sets == 1 and "" or h.KERNEL .. "_first[set] + ", count)
   return most
@@ -112,7 +114,7 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
   h.SPLITS = ceil(longest, h.PER)
   h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, h.DOWN * h.ACROSS * g.batch * h.SETS * h.SPLITS
   h.ROUND = round_of(g.sets, g.chip.sms)
-  h.HIDDEN = g.hidden and ("%s ? part * %d : "):format(g.hidden.c(TILE, columns, ("m * %d"):format(TILE), ("n * %d"):format(columns)), h.PER) or ""
+  h.HIDDEN = g.hidden and ("%s ? part * %d/**/ : "):format(g.hidden.c(TILE, columns, ("m * %d"):format(TILE), ("n * %d"):format(columns)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
   h.ONE = longest == 1
   -- Sums of one step are bound by their writes: rows of tiles go one after the other, past the caches.

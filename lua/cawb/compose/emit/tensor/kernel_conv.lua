@@ -10,6 +10,7 @@ local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
+local literal = require "cawb.compose.ir.literal"
 local views = require "cawb.compose.ir.view"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
@@ -129,12 +130,12 @@ local function weight_reader(kernel, x, c, p, channels, columns)
   local depth = product(p.fold) * channels
   local chunks = ceil(depth, 64)
   return function(body, z, _, _)
-    body:line("int step = k / 64, first = 0, taps = %d;", #p.sets[1])
+    body:line("int step = k / 64, first = 0, taps = %d/**/;", #p.sets[1])
     if #p.sets > 1 then
-      body:line("for (int set = 0; step >= %d * taps; taps = %s_taps[++set]) step -= %d * taps, first += taps;", chunks, kernel.name, chunks)
+      body:line("for (int set = 0; step >= %d/**/ * taps; taps = %s_taps[++set]) step -= %d/**/ * taps, first += taps;", chunks, kernel.name, chunks)
     end
-    body:line("const int kk = taps > 0 ? step / taps * 64 + k %% 64 : %d;", depth)
-    body:line("if (kk >= %d) return 0.0f;", depth)
+    body:line("const int kk = taps > 0 ? step / taps * 64 + k %% 64 : %d/**/;", depth)
+    body:line("if (kk >= %d/**/) return 0.0f;", depth)
     local place = c.transposed and transposed.weight(body, kernel.name, x, c, p, channels, columns, z)
       or plain_weight(w, c, p, channels, columns, z)
     return ("%s[%s + %s_weights[first + step %% taps]]"):format(body:tensor(w.node), index.c(place), kernel.name)
@@ -144,9 +145,9 @@ end
 -- How many of the 64 weights of a step there are, as C of the step's number, `chunk`.
 local function weight_count(kernel, p, depth)
   local chunks = ceil(depth, 64)
-  if depth % 64 == 0 then return "64" end
-  if chunks == 1 then return tostring(depth) end
-  if #p.sets == 1 then return ("min(64, %d - 64 * (chunk / %d))"):format(depth, #p.sets[1]) end
+  if depth % 64 == 0 then return literal.free(64) end
+  if chunks == 1 then return literal.free(depth) end
+  if #p.sets == 1 then return ("min(64, %d/**/ - 64 * (chunk / %d))"):format(depth, #p.sets[1]) end
   return ("%s_count(chunk)"):format(kernel.name)
 end
 
@@ -155,8 +156,8 @@ local function count_function(kernel, p, depth)
   if #p.sets == 1 then return "" end
   local chunks = ceil(depth, 64)
   return ("static __device__ __forceinline__ int %s_count(int step) {\n"
-    .. "  int taps = %s_taps[0];\n  for (int set = 0; step >= %d * taps && set + 1 < %d; taps = %s_taps[++set]) step -= %d * taps;\n"
-    .. "  return taps > 0 ? min(64, max(1, %d - 64 * (step / taps))) : 64;\n}\n"):format(kernel.name, kernel.name, chunks, #p.sets, kernel.name, chunks, depth)
+    .. "  int taps = %s_taps[0];\n  for (int set = 0; step >= %d/**/ * taps && set + 1 < %d; taps = %s_taps[++set]) step -= %d/**/ * taps;\n"
+    .. "  return taps > 0 ? min(64, max(1, %d/**/ - 64 * (step / taps))) : 64;\n}\n"):format(kernel.name, kernel.name, chunks, #p.sets, kernel.name, chunks, depth)
 end
 
 -- ---- the result
@@ -215,7 +216,7 @@ local function write(body, x, c, p, columns, root, names)
   end
   for lane = 1, alike and 0 or 2 do
     local open = lane == 2 and all % 2 == 1
-    if open then body:open("if (2 * pair + 1 < %d) {", all) end
+    if open then body:open("if (2 * pair + 1 < %d/**/) {", all) end
     local inside = open_where(body, guards[lane])
     body:store(root, at[lane], result(body, x, root, at[lane], names[lane]))
     if inside then body:close() end

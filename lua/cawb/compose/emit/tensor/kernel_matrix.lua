@@ -118,7 +118,7 @@ local function write(body, x, s, root, names)
   for lane = 1, lanes do
     local i = at(s.dims, z, row, index.plus(column, lane - 1))
     local guard = lane == 2 and not even
-    if guard then body:open("if (2 * pair + 1 < %d) {", s.n) end
+    if guard then body:open("if (2 * pair + 1 < %d/**/) {", s.n) end
     local name = biased(body, x, i, names[lane])
     body:know(x, i, name)
     list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)

@@ -157,8 +157,8 @@ function M.weight(body, name, x, c, p, channels, columns, z)
     local t, n = p.dims[d], d - p.apart
     local shift = n <= loose and ("%s_shifted[(first + step %% taps) * %d + %d]"):format(name, loose, n - 1)
       or index.c(index.plus(k[n - loose], t.least))
-    body:line("const int at%d = %s - %d * (%s);", n, index.c(index.plus(column[n + 1], c.padding[d] - t.base)), c.stride[d], shift)
-    body:line("if (at%d < 0 || at%d %% %d != 0 || at%d >= %d) return -0.0f;", n, n, c.dilation[d], n, c.taps[d] * c.dilation[d])
+    body:line("const int at%d = %s - %d/**/ * (%s);", n, index.c(index.plus(column[n + 1], c.padding[d] - t.base)), c.stride[d], shift)
+    body:line("if (at%d < 0 || at%d %% %d != 0 || at%d >= %d/**/) return -0.0f;", n, n, c.dilation[d], n, c.taps[d] * c.dilation[d])
     body:line("const int window%d = at%d / %d;", n, n, c.dilation[d])
     place = index.add(place, index.var("window" .. n, c.taps[d]), w.strides[d + 2])
   end

@@ -3,6 +3,7 @@
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
+local literal = require "cawb.compose.ir.literal"
 local prepared = require "cawb.compose.ir.prepared"
 local template = require "cawb.compose.emit.template"
 
@@ -46,7 +47,7 @@ local function reads_eight(kernel, names, geometry, factor)
   local p = index.var("p", ceil(factor.depth, 8))
   for lane = 0, 7 do
     local k = index.plus(index.scale(p, 8), lane)
-    if ragged then body:open("if (%s < %d) {", index.c(k), factor.depth) end
+    if ragged then body:open("if (%s < %d/**/) {", index.c(k), factor.depth) end
     body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
     if ragged then body:close() end
   end
@@ -83,7 +84,7 @@ end
 
 --- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind its results; `scaled`: with a scale for each row and
 --- chunk, and counts of what 16 bits do not hold.
-M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, %s, s,", after = "note_seen(wide, s, %d, tile);", more = "" }
+M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, %s, s,", after = "note_seen(wide, s, %d/**/, tile);", more = "" }
 
 --- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
@@ -106,7 +107,7 @@ end
 -- Numbers of a row that there are in a chunk, as C of `chunk`.
 local function count_of(factor)
   if factor.count then return factor.count end
-  return factor.depth % M.CHUNK == 0 and tostring(M.CHUNK) or ("min(%d, %d - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
+  return factor.depth % M.CHUNK == 0 and literal.free(M.CHUNK) or ("min(%d, %d/**/ - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
 end
 
 local FEW = 4                           -- blocks a multiprocessor of a kernel that mostly has nothing to do
@@ -115,7 +116,7 @@ local FEW = 4                           -- blocks a multiprocessor of a kernel t
 local function divide_packing(h, geometry, factor, unless)
   local batch = factor.alike and 1 or geometry.batch
   local blocks = factor.along and h.OCTETS * h.PARTSK * batch or h.CHUNKS * h.BANDS * batch
-  h.EACHBLOCK = unless and ("for (int block = first; block < %d; block += blocks) {"):format(blocks) or "{ const int block = first;"
+  h.EACHBLOCK = unless and ("for (int block = first; block < %d/**/; block += blocks) {"):format(blocks) or "{ const int block = first;"
   h.AGAIN = unless and "__syncthreads();" or ""
   return unless and math.min(blocks, FEW * geometry.chip.sms) or blocks
 end
@@ -123,7 +124,7 @@ end
 -- Where packing has nothing more to do, as C; `other`: how many rows of the other factor are enough.
 local function quit(how, made, along, other)
   if not how.quits or made.parameters_alone then return "" end
-  if along then return ("if (is_vast(wide, s, %d)) break;"):format(made.vast) end
+  if along then return ("if (is_vast(wide, s, %d/**/)) break;"):format(made.vast) end
   return ("if (__syncthreads_or(threadIdx.x == 0 && (so_far(wide + 4) > %d || so_far(other + 4) > %d))) return;"):format(made.vast, other)
 end
 
@@ -152,7 +153,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
     OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
     BEFORE = how.before, PACK = (how.call or how.calls[side]):format(count_of(factor)), AFTER = how.after:format(made.vast),
-    INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d"):format(factor.depth),
+    INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d/**/"):format(factor.depth),
     QUIT = quit(how, made, factor.along, paired and vast_of(geometry, paired) or made.vast) }
   made.blocks = divide_packing(made.holes, geometry, factor, unless)
   made.text = template.complete(own, { access }, template.fill("tensor/templates/pack", own, made.holes))
@@ -184,14 +185,14 @@ function M.kernel(kernel, geometry, sides, octets, how, unless)
     local other = sides[3 - k] and (side == "left" and "b" or "a") or letter
     outs[k] = (", unsigned char *__restrict__ A"):gsub("A", letter) .. (how.scaled and (", float *__restrict__ A_scales, int *A_wide"):gsub("A", letter) or "")
     local scaled = how.scaled and (", %s_scales, %s_wide, %s_wide"):format(letter, letter, other) or ""
-    calls[k] = ("%s_pack(%s, %s%s, tile, blockIdx.x - %d, %d);"):format(one.own.name, template.names(one.own.parameters), letter, scaled, blocks, one.blocks)
+    calls[k] = ("%s_pack(%s, %s%s, tile, blockIdx.x - %d/**/, %d/**/);"):format(one.own.name, template.names(one.own.parameters), letter, scaled, blocks, one.blocks)
     blocks = blocks + one.blocks
     all[k], texts[k] = one, one.text
     made = M.joined(made, { one.packed }, how.scaled and { one.scales, one.wide } or {})
   end
   local last = all[#all]
   local own = { name = #all == 1 and last.own.name or ("%s_both%s"):format(kernel.name, how.suffix), parameters = last.own.parameters }
-  if #all == 2 then calls = { ("if (blockIdx.x < %d) %s"):format(all[1].blocks, calls[1]), "  else " .. calls[2] } end
+  if #all == 2 then calls = { ("if (blockIdx.x < %d/**/) %s"):format(all[1].blocks, calls[1]), "  else " .. calls[2] } end
   texts[#texts + 1] = template.fill("tensor/templates/pack_all", own, { OUTS = table.concat(outs), MORE = how.more, UNLESS = unless, CALLS = table.concat(calls, "\n") })
   return all, table.concat(texts), { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = all[1].parameters_alone, arguments = M.joined(last.nodes, made) }
 end

@@ -75,14 +75,14 @@ end
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
   h.RANGES = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, "
-  h.WIDE = ("too_wide(a_wide, %d, b_wide, %d)"):format(left.most, right.most)
-  h.VAST = ("a_wide[4] > %d || b_wide[4] > %d"):format(left.vast, right.vast)
+  h.WIDE = ("too_wide(a_wide, %d/**/, b_wide, %d/**/)"):format(left.most, right.most)
+  h.VAST = ("a_wide[4] > %d/**/ || b_wide[4] > %d/**/"):format(left.vast, right.vast)
   h.WIDELY = not h.CHECK and h.WIDEBYTES and h.WIDE or nil
   h.PLAIN = (h.CHECK or h.WIDELY) and beyond or beyond .. " || " .. h.WIDE
   h.OTHER = h.PLAIN
   local apart = h.CHECK and not h.is_full and h.VAST or h.WIDELY                              -- there are no parts of sums
   h.DONE = apart and ("%s || %s"):format(h.PLAIN, apart) or h.PLAIN
-  h.NOTFULL = ("%s || *many <= %d"):format(beyond, h.AGAIN)
+  h.NOTFULL = ("%s || *many <= %d/**/"):format(beyond, h.AGAIN)
   h.PLAINLY = (h.is_full or h.WIDEBYTES) and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
 end
 
@@ -165,7 +165,7 @@ local function full_launches(kernel, geometry, h, f, nodes, more, packed)
   for _, sides in ipairs(pack.together(kernel, geometry, { "left", "right" })) do
     local alone = packed[sides[1]].parameters_alone
     local all, text, launch = pack.kernel(kernel, geometry, sides, octets_of(h), alone and pack.full_once or pack.full,
-      not alone and ("*many <= %d"):format(h.AGAIN) or nil)
+      not alone and ("*many <= %d/**/"):format(h.AGAIN) or nil)
     launch.arguments = { table.unpack(all[#all].nodes) }
     for k, side in ipairs(sides) do
       share_place(all[k], packed[side])

@@ -12,7 +12,7 @@ $if WIDELY
 $end
 $if CHECK
   if ($VAST) {                                                               // three parts of bfloat16 will do it
-    if (blockIdx.x == 0 && threadIdx.x == 0) *many = $AGAIN + 1;
+    if (blockIdx.x == 0 && threadIdx.x == 0) *many = $AGAIN/**/ + 1;
     return;
   }
   const bool is_checked = $WIDE;

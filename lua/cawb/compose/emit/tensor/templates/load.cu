@@ -3,7 +3,7 @@ $if PACKED
           barrier_expect(bar, $PACKEDBYTES);
 $if AHERE
           const int row = (tile.m * 128 + $NAME_shift(tile.set, step)) / 8 * 8;
-          const size_t ca = (size_t)z * $ABATCH + $NAME_chunk(tile.set, step);
+          const size_t ca = (size_t)z * $ABATCH/**/ + $NAME_chunk(tile.set, step);
 #pragma unroll
           for (int p = 0; p < $PARTS; p++) bulk_copy(to + p * $LOOP_A, a + ((ca * $PARTS + p) * $AOCTETS * 8 + row) * 128, $LOOP_A, bar);
 $if SCALED
@@ -11,7 +11,7 @@ $if SCALED
 $end
 $end
 $if BPACKED
-          const size_t cb = (size_t)z * $BBATCH + $NAME_before(tile.set) + step;
+          const size_t cb = (size_t)z * $BBATCH/**/ + $NAME_before(tile.set) + step;
 #pragma unroll
           for (int p = 0; p < $PARTS; p++)
             bulk_copy(to + $BAT + p * $LOOP_B, b + ((cb * $PARTS + p) * $BOCTETS * 8 + tile.n * $TILEN) * 128, $LOOP_B, bar);

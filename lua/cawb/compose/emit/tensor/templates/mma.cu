@@ -6,14 +6,14 @@ enum { $LOOP_A = $AROWS * 128, $LOOP_B = $BROWS * 128, $LOOP_STAGE = $STAGE, $LO
 static __device__ __forceinline__ void $LOOP_fetch($PARAMETERS$FACTORS, unsigned to, $NAME_tile tile, int step) {
   const int z = tile.z;
 $if APACKED
-  const unsigned char *const left = a + ((size_t)z * $ABATCH + $NAME_chunk(tile.set, step)) * ($PARTS * $AOCTETS * 1024ll);
+  const unsigned char *const left = a + ((size_t)z * $ABATCH/**/ + $NAME_chunk(tile.set, step)) * ($PARTS * $AOCTETS/**/ * 1024ll);
 #pragma unroll
   for (int p = 0; p < $PARTS; p++) bring_packed<256, 128>(to + p * $LOOP_A, left + p * ($AOCTETS * 1024ll), tile.m * 128 + $NAME_shift(tile.set, step));
 $else
   $ABRING(to, (const unsigned short *)$ATENSOR + $ABASE + $AFROM + (size_t)step * $ASTEP, $AROOM, $DEEP);
 $end
 $if BPACKED
-  const unsigned char *const right = b + ((size_t)z * $BBATCH + $NAME_before(tile.set) + step) * ($PARTS * $BOCTETS * 1024ll);
+  const unsigned char *const right = b + ((size_t)z * $BBATCH/**/ + $NAME_before(tile.set) + step) * ($PARTS * $BOCTETS/**/ * 1024ll);
 #pragma unroll
   for (int p = 0; p < $PARTS; p++) bring_packed<256, $TILEN>(to + $PARTS * $LOOP_A + p * $LOOP_B, right + p * ($BOCTETS * 1024ll), tile.n * $TILEN);
 $else
@@ -67,7 +67,7 @@ $LOOP($PARAMETERS$FACTORS) {
 $BEGIN
   const int t = threadIdx.x, down = t / 32 % 4 * 32, across = t / 128 * ($TILEN / 2), line = down + t % 32 / 4;
   const unsigned own = shared_address(stages);
-  for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
+  for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[2][$LOOP_EACH][4] = {};
 $if CHECK
@@ -81,9 +81,9 @@ $end
     for (int step = tile.first; step < tile.last; step++) {
       const int at = step - tile.first, next = at + $STAGES - 1;
 $if SCALED
-      const float *rows = a_scales + ((size_t)tile.z * $ABATCH + $NAME_chunk(tile.set, step)) * ($AOCTETS * 8) + tile.m * 128
+      const float *rows = a_scales + ((size_t)tile.z * $ABATCH/**/ + $NAME_chunk(tile.set, step)) * ($AOCTETS/**/ * 8) + tile.m * 128
                           + $NAME_shift(tile.set, step) + line;
-      const float *columns = b_scales + ((size_t)tile.z * $BBATCH + $NAME_before(tile.set) + step) * ($BOCTETS * 8) + tile.n * $TILEN
+      const float *columns = b_scales + ((size_t)tile.z * $BBATCH/**/ + $NAME_before(tile.set) + step) * ($BOCTETS/**/ * 8) + tile.n * $TILEN
                              + across + t % 4 * 2;
       float down_scale[4], across_scale[$LOOP_EACH][2];
 #pragma unroll
@@ -127,8 +127,8 @@ $if CHECK
       for (int k = 0; k < 4 * $LOOP_EACH; k++) {
         const int half = k % 4, j = k / 4, row = tile.m * 128 + line + 8 * half, column = tile.n * $TILEN + across + 8 * j + 2 * (t % 4);
         const float own = down_most[half] * 32768.0f, *const at = sum[half / 2][j] + half % 2 * 2;
-        if (row < $M && column < $N && (($SHOWNfabsf(at[0]) < own * across_most[j][0])
-                                        || ($OTHERSHOWNcolumn + 1 < $N && fabsf(at[1]) < own * across_most[j][1])))
+        if (row < $M/**/ && column < $N/**/ && (($SHOWNfabsf(at[0]) < own * across_most[j][0])
+                                        || ($OTHERSHOWNcolumn + 1 < $N/**/ && fabsf(at[1]) < own * across_most[j][1])))
           note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
       }
     }

@@ -4,17 +4,17 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
                                                   int blocks) {
   $BEFORE
   $EACHBLOCK
-    const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS, part = block / $OCTETS % $PARTSK;
-    const int z = block / ($OCTETS * $PARTSK), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
-    unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+    const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS/**/, part = block / $OCTETS/**/ % $PARTSK/**/;
+    const int z = block / ($OCTETS/**/ * $PARTSK/**/), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
+    unsigned char *const to = out + (size_t)z * ($CHUNKS/**/ * $PARTS * 1024ll * $OCTETS/**/);
 $if SCALED
-    float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+    float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
 $end
-    const int last = min($CHUNKS, (part + 1) * $PER);
-    for (int chunk = part * $PER + threadIdx.x / 64; chunk < last; chunk += 4) {
+    const int last = min($CHUNKS/**/, (part + 1) * $PER/**/);
+    for (int chunk = part * $PER/**/ + threadIdx.x / 64; chunk < last; chunk += 4) {
       float v[8] = {};
-      if (row < $ROWS && (chunk * 8 + piece) * 8 < $DEPTH) $eight(v, z, row, chunk * 8 + piece);
-      $PACK v, chunk, row, piece, $OCTETS);
+      if (row < $ROWS/**/ && (chunk * 8 + piece) * 8 < $DEPTH/**/) $eight(v, z, row, chunk * 8 + piece);
+      $PACK v, chunk, row, piece, $OCTETS/**/);
       $QUIT
     }
   }
@@ -28,12 +28,12 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
   $QUIT
   $BEFORE
   $EACHBLOCK
-    const int chunk = block % $CHUNKS, band = block / $CHUNKS % $BANDS * 64, z = block / ($CHUNKS * $BANDS);
+    const int chunk = block % $CHUNKS/**/, band = block / $CHUNKS/**/ % $BANDS/**/ * 64, z = block / ($CHUNKS/**/ * $BANDS/**/);
     const int one = threadIdx.x % 64, own_row = band + one;
-    const bool is_row = own_row < $ROWS;
-    unsigned char *const to = out + (size_t)z * ($CHUNKS * $PARTS * 1024ll * $OCTETS);
+    const bool is_row = own_row < $ROWS/**/;
+    unsigned char *const to = out + (size_t)z * ($CHUNKS/**/ * $PARTS * 1024ll * $OCTETS/**/);
 $if SCALED
-    float *const own = scales + (size_t)z * ($CHUNKS * 8ll * $OCTETS);
+    float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
 $end
 #pragma unroll
     for (int j = 0; j < 64; j += 4) {
@@ -48,7 +48,7 @@ $end
 #pragma unroll
       for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
       $GAPS
-      if (band + row < 8 * $OCTETS) $PACK v, chunk, band + row, piece, $OCTETS);
+      if (band + row < 8 * $OCTETS/**/) $PACK v, chunk, band + row, piece, $OCTETS/**/);
     }
     $AGAIN
   }

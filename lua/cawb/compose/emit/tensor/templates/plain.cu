@@ -7,14 +7,14 @@ static __device__ __forceinline__ void $NAME_plain_tile($PARAMETERS, float (*a)[
   for (int step = 0; step < $NAME_steps(tile.set); step++) {
     const int chunk = $NAME_chunk(tile.set, step) * 64, shift = $NAME_shift(tile.set, step), before = ($NAME_before(tile.set) + step) * 64;
     float part[4][4] = {};
-    for (int from = 0; from < min(64, $DEPTH - chunk); from += 16) {
+    for (int from = 0; from < min(64, $DEPTH/**/ - chunk); from += 16) {
       RARE for (int j = t; j < 16 * 64; j += 256) {
         const int ka = $AK, ra = tile.m * 64 + $AR + shift, kb = $BK, rb = tile.n * 64 + $BR;
-        a[ka][$AR] = ra < $ROWS && chunk + from + ka < $DEPTH ? $left(tile.z, ra, chunk + from + ka) : 0.0f;
-        b[kb][$BR] = rb < $N && chunk + from + kb < $DEPTH ? $right(tile.z, rb, before + from + kb) : 0.0f;
+        a[ka][$AR] = ra < $ROWS/**/ && chunk + from + ka < $DEPTH/**/ ? $left(tile.z, ra, chunk + from + ka) : 0.0f;
+        b[kb][$BR] = rb < $N/**/ && chunk + from + kb < $DEPTH/**/ ? $right(tile.z, rb, before + from + kb) : 0.0f;
       }
       asm volatile("bar.sync 3, 256;" ::: "memory");
-      RARE for (int k = 0; k < min(16, $DEPTH - chunk - from); k++)
+      RARE for (int k = 0; k < min(16, $DEPTH/**/ - chunk - from); k++)
 #pragma unroll
         for (int y = 0; y < 4; y++)
 #pragma unroll
@@ -36,13 +36,13 @@ $end
     for (int x = 0; x < 4; x += 2) {
       const int row = tile.m * 64 + t / 16 + 16 * y, column = tile.n * 64 + t % 16 * 4 + x;
       const float first = sum[y][x], second = sum[y][x + 1];
-      if (row >= $M) continue;
+      if (row >= $M/**/) continue;
 $STORE
     }
 }
 
 static __device__ __forceinline__ void $NAME_plain($PARAMETERS, float (*a)[68], float (*b)[68]) {
-  const int down = ($M + 63) / 64, across = ($N + 63) / 64;
-  for (int i = blockIdx.x; i < $SETS * $BATCH * down * across; i += gridDim.x)
+  const int down = ($M/**/ + 63) / 64, across = ($N/**/ + 63) / 64;
+  for (int i = blockIdx.x; i < $SETS/**/ * $BATCH/**/ * down * across; i += gridDim.x)
     $NAME_plain_tile($PASS, a, b, i / (down * across * $BATCH), i / (down * across) % $BATCH, i / across % down, i % across);
 }

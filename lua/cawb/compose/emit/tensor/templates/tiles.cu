@@ -20,8 +20,8 @@ $else
 $end
   i /= $SETS;
   const int t = $NUMBER, group = t / ($GROUP * $ACROSS), in = t % ($GROUP * $ACROSS);
-  const int rows = min($DOWN - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
+  const int rows = min($DOWN/**/ - group * $GROUP, $GROUP), part = i / ($DOWN * $ACROSS) % $SPLITS;
   const int z = i / ($DOWN * $ACROSS * $SPLITS), steps = $NAME_steps(set);
   const int m = group * $GROUP + in % rows, n = in / rows;
-  return { set, z, part, m, n, part * $PER, $HIDDENmin(steps, part * $PER + $PER) };
+  return { set, z, part, m, n, part * $PER/**/, $HIDDENmin(steps, part * $PER/**/ + $PER/**/) };
 }

@@ -25,7 +25,7 @@ $else
     if (threadIdx.x > 0) return;
 $end
 $AHEAD
-    for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
+    for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
       const $NAME_tile tile = $NAME_at(i);
       const int z = tile.z;
 $FROM
@@ -57,7 +57,7 @@ $THEN
 $if APART
   if (group == 2) turn_pass(1);                            // the first turn is group 1's
 $end
-  for (int i = blockIdx.x; i < $ITEMS; i += gridDim.x) {
+  for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[$SUMS];
 $STEPS

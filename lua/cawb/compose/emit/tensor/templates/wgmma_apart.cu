@@ -64,7 +64,7 @@ $if CHECK
       if (!$ONE) {
         group_meet(group);
         for (int j = t; j < $TILEN; j += 128) {
-          const float *from = b_scales + ((size_t)tile.z * $BBATCH + $NAME_before(tile.set) + tile.first) * ($BOCTETS * 8) + tile.n * $TILEN + j;
+          const float *from = b_scales + ((size_t)tile.z * $BBATCH/**/ + $NAME_before(tile.set) + tile.first) * ($BOCTETS/**/ * 8) + tile.n * $TILEN + j;
           float most = 0.0f;
 #pragma unroll 8
           for (int step = tile.first; step < tile.last; step++, from += $BOCTETS * 8) most = fmaxf(most, *from);
@@ -77,7 +77,7 @@ $if CHECK
         const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
         const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
         const float first = own * ($ONE ? scale[j / 4].x * 32768.0f : most[0]), second = own * ($ONE ? scale[j / 4].y * 32768.0f : most[1]);
-        if (row < $M && column < $N && (($SHOWNfabsf(sum[j]) < first) || ($OTHERSHOWNcolumn + 1 < $N && fabsf(sum[j + 1]) < second)))
+        if (row < $M/**/ && column < $N/**/ && (($SHOWNfabsf(sum[j]) < first) || ($OTHERSHOWNcolumn + 1 < $N/**/ && fabsf(sum[j + 1]) < second)))
           note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
       }
     }

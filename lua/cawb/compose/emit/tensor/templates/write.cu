@@ -14,11 +14,11 @@ $if STAGED
 #pragma unroll
       for (int at = t % $SPREAD; at < 64 * $SIDE; at += $SPREAD) {
         const int row = tile.m * 128 + (group - 1) * 64 + at / $SIDE;
-        if (row >= $M) continue;
+        if (row >= $M/**/) continue;
 #pragma unroll
         for (int k = t / $SPREAD; k < min(32, $TILEN - from) / $SIDE; k += 128 / $SPREAD) {
           const int own = (tile.n * $TILEN + from) / $SIDE + k;
-          if (own < $N / $SIDE) $put_one(tile.set, tile.z, row, own, at % $SIDE, stage[(k * $SIDE + at % $SIDE) * 68 + at / $SIDE]);
+          if (own < $N/**/ / $SIDE) $put_one(tile.set, tile.z, row, own, at % $SIDE, stage[(k * $SIDE + at % $SIDE) * 68 + at / $SIDE]);
         }
       }
     }
@@ -37,10 +37,10 @@ $if EIGHT
 $if TURNSEIGHT
         turn_eight(v);
 $end
-        if (row < $M$INSIDE) $put_eight(tile.set, tile.z, row, column / 8, v);
+        if (row < $M/**/$INSIDE) $put_eight(tile.set, tile.z, row, column / 8, v);
       }
 $else
-      if (row >= $M) continue;
+      if (row >= $M/**/) continue;
 #pragma unroll
       for (int j = 0; j < $EACH; j++) {
         const int column = $COLUMN + 8 * j + 2 * (t % 4);
