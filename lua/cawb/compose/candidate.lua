@@ -43,7 +43,7 @@ local function generate_one(kernel, number, options, known)
   end
   local made, why = repeated.generate(kernel, options, known)
   if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
-  kernel.whole, kernel.written, kernel.call = made, made and made.text, not made or nil
+  kernel.whole, kernel.call = made, not made or nil
   for _, x in ipairs(kernel.call and kernel.roots[1].inputs or {}) do
     local l = library.layout(x)
     if l then kernel.reads[#kernel.reads + 1] = l.node end
