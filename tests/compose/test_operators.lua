@@ -13,7 +13,7 @@ end
 each("functions of one real number", "[torch.randn(7, 33)]", nil, {
   "x.abs()", "-x", "x.exp()", "x.exp2()", "x.expm1()", "x.sin()", "x.cos()", "x.tanh()", "x.sinh()", "x.cosh()",
   "x.atan()", "x.asinh()", "x.erf()", "x.erfc()", "x.sigmoid()", "x.floor()", "x.ceil()", "x.round()", "x.trunc()",
-  "x.frac()", "x.sign()", "x.square()", "x ** 3", "2 ** x", "torch.sgn(x)" })
+  "x.frac()", "x.sign()", "x.square()", "x ** 3", "2 ** x", "torch.sgn(x)", "torch.signbit(x)" })
 
 each("functions of one positive number", "[torch.rand(7, 33) + 0.1]", nil, {
   "x.log()", "x.log2()", "x.log10()", "x.log1p()", "x.sqrt()", "x.rsqrt()", "x.reciprocal()", "x ** 0.5", "x ** -1",
@@ -36,8 +36,12 @@ each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil,
 
 each("whole numbers", "[torch.randint(-9, 9, (6, 31)), torch.randint(1, 5, (6, 31))]", nil, {
   "x + y", "x * y - 3", "x // y", "x % y", "-x", "x.abs()", "x / y", "x ** 2", "x & y", "x | y", "x ^ y", "~x", "x > y", "x.clamp(-2, 3)",
-  "x.float() * 0.5", "x.to(torch.int32) + 1", "(x > 0).int()", "x.sum(1)", "x.amax(0)", "x.prod(1)", "x.sign()", "x.bool()",
+  "x.float() * 0.5", "x.to(torch.int32) + 1", "(x > 0).int()", "x.sum(1)", "x.amax(0)", "x.prod(1)", "x.sign()", "x.bool()", "torch.signbit(x)",
   "x.to(torch.uint8)", "torch.maximum(x, y)", "torch.where(x > 0, x, y)" })
+
+each("numbers where a tensor may stand", "[torch.rand(6, 31) * 3 + 1, torch.randint(-9, 9, (6, 31))]", nil, {
+  "torch.remainder(3.5, x)", "5 // x", "torch.xlogy(2.5, x)", "torch.xlogy(x, 2.5)", "torch.special.xlog1py(2.5, x)", "torch.special.xlog1py(x, 2.5)",
+  "torch.bitwise_and(5, y)", "torch.where(x > 2, 2.5, 3.5)", "torch.where(x > 2, 2.5, y)", "2 ** x", "x.masked_fill(y > 0, 2.5)" })
 
 each("reduces", "[torch.randn(6, 37, 5)]", nil, {
   "x.sum()", "x.sum(1)", "x.mean((0, 2))", "x.mean()", "x.amax(2)", "x.amin((0, 1))", "x.max(1)[0]", "x.max(1)[1]", "x.min(2)[1]",
@@ -55,7 +59,7 @@ each("norms", "[torch.randn(4, 12, 5, 7)]", "self.b = nn.BatchNorm2d(12)\nself.i
   .. "self.w = nn.Parameter(torch.randn(12))", {
   "self.b(x)", "self.i(x)", "self.g(x)", "self.l(x)", "self.r(x)", "self.e(x)", "F.softmax(x, 1)", "F.log_softmax(x, 3)", "F.softmin(x, 2)",
   "F.normalize(x, dim=1)", "F.normalize(x, p=1, dim=3)", "F.group_norm(x, 3)", "F.layer_norm(x, (7,))", "F.instance_norm(x)",
-  "F.local_response_norm(x, 3)" })
+  "F.local_response_norm(x, 3)", "torch.renorm(x, 2, 0, 20.5)", "torch.renorm(x, 1, -1, 160)", "torch.renorm(x, float('inf'), 1, 2.5)" })
 
 each("pooling", "[torch.randn(2, 3, 13, 11)]", nil, {
   "F.max_pool2d(x, 3)", "F.max_pool2d(x, 3, 2, 1)", "F.max_pool2d(x, (2, 3), 1, 1, 2)", "F.max_pool2d(x, 3, 2, ceil_mode=True)",
@@ -96,7 +100,7 @@ each("running extremes, medians, places in order", "[torch.randn(6, 37), torch.r
   "torch._softmax_backward_data(x, y.softmax(1), 1, torch.float32)", "torch._log_softmax_backward_data(x, y.log_softmax(0), 0, torch.float32)" })
 
 each("special functions", "[torch.randn(6, 37)]", nil, {
-  "torch.digamma(x)", "torch.polygamma(1, x)", "torch.special.i0e(x)", "torch.special.i1e(x)", "torch.special.log_ndtr(x)", "F.rrelu(x)", "F.hardshrink(x, -0.3)", "torch.ldexp(x, x.round())" })
+  "torch.digamma(x)", "torch.polygamma(1, x)", "torch.special.i0e(x)", "torch.special.i1e(x)", "torch.special.log_ndtr(x)", "F.rrelu(x)", "F.hardshrink(x, -0.3)", "torch.ldexp(x, x.round())", "torch.special.bessel_y0(x.abs())", "torch.special.bessel_y1(x.abs())" })
 
 each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", nil, {
   "torch.rot90(x)", "torch.rot90(x, 2)", "torch.rot90(x, 3)", "torch.take(x, torch.tensor([3, -1]))", "x.masked_scatter(x > 0, x * 2)", "torch.view_copy(x, (6, 9))",

@@ -110,7 +110,6 @@ local float = {
     return ("(A != A ? %s : A == INFINITY ? %s : A == -INFINITY ? %s : A)"):format(number(args.nan or 0, dtype),
       number(args.posinf or most, dtype), number(args.neginf or -most, dtype))
   end,
-  isnan = "A != A", isinf = "abs(A) == INFINITY", isfinite = "abs(A) < INFINITY",
   _prelu_kernel = "(A > 0.0 ? A : B * A)", lerp = function(args, dtype)
     local w = args.weight and number(args.weight, dtype) or "C"
     return ("(abs(%s) < 0.5 ? A + %s * (B - A) : B - (B - A) * (1.0 - %s))"):format(w, w, w)
@@ -151,19 +150,24 @@ local any = {
   end,
   maximum = "maximum(A, B)", minimum = "minimum(A, B)",
   fmax = "maximum_number(A, B)", fmin = "minimum_number(A, B)",
-  eq = "A == B", ne = "A != B", lt = "A < B", le = "A <= B", gt = "A > B", ge = "A >= B",
-  logical_and = "A != 0 && B != 0", logical_or = "A != 0 || B != 0", logical_xor = "(A != 0) != (B != 0)",
-  logical_not = "A == 0", bitwise_and = "A & B", bitwise_or = "A | B", bitwise_xor = "A ^ B",
+  bitwise_and = "A & B", bitwise_or = "A | B", bitwise_xor = "A ^ B",
   where = "(A ? B : C)", masked_fill = "(B ? C : A)",
   addcmul = function(args, dtype) return "A + " .. number(args.value or 1, dtype) .. " * B * C" end,
   addcdiv = function(args, dtype) return "A + " .. number(args.value or 1, dtype) .. " * (B / C)" end,
   sgn = "((A > 0) - (A < 0))",
 }
 
+-- For every type, with a truth as the result: computed in the type of the operands.
+local truth = {
+  eq = "A == B", ne = "A != B", lt = "A < B", le = "A <= B", gt = "A > B", ge = "A >= B",
+  logical_and = "A != 0 && B != 0", logical_or = "A != 0 || B != 0", logical_xor = "(A != 0) != (B != 0)", logical_not = "A == 0",
+  isnan = "A != A", isinf = "abs(A) == INFINITY", isfinite = "abs(A) < INFINITY", signbit = "copysign(1.0, A) < 0.0",
+}
+
 -- For whole numbers, where it is something else.
 local whole = {
   abs = "(A < 0 ? -A : A)", sign = "((A > 0) - (A < 0))", floor = "A", ceil = "A", round = "A", trunc = "A",
-  nan_to_num = "A", isnan = "false", isinf = "false", isfinite = "true",
+  nan_to_num = "A", isnan = "false", isinf = "false", isfinite = "true", signbit = "A < 0",
   bitwise_not = function(_, dtype) return dtype == "bool" and "!A" or "~A" end,
   remainder = "(A % B + (A % B != 0 && (A % B < 0) != (B < 0) ? B : 0))", fmod = "A % B",
   floor_divide = "(A / B - (A % B != 0 && (A < 0) != (B < 0)))",
@@ -176,19 +180,21 @@ local whole = {
 
 --- The line (ir/tree/text.lua) of an operator that is computed in `dtype`, from its arguments; nil if there is none.
 function M.of(name, args, dtype)
-  local is_float = types.is_float(dtype)
-  local template = not is_float and whole[name] or any[name] or float[name]
+  local template = not types.is_float(dtype) and whole[name] or any[name] or truth[name] or float[name]
   if type(template) == "function" then template = template(args, dtype) end
   return template
 end
 
+--- Whether an operator's result is a truth.
+function M.is_truth(name) return truth[name] ~= nil end
+
 --- Whether the operator is in the table.
-function M.knows(name) return (any[name] or float[name] or whole[name]) ~= nil end
+function M.knows(name) return (any[name] or truth[name] or float[name] or whole[name]) ~= nil end
 
 --- The names of all of them, in any order.
 function M.names()
   local list = {}
-  for _, t in ipairs { any, float, whole } do
+  for _, t in ipairs { any, truth, float, whole } do
     for name in pairs(t) do list[#list + 1] = name end
   end
   return list

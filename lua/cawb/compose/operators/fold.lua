@@ -123,6 +123,14 @@ function M.dist(g, op)
   return { g:reshape(norm(g, { x = { apart }, out = op.out, args = {} }, op.args.p or 2)[1], {}) }
 end
 
+-- Slices along a dimension, each shortened to the length `maxnorm` where it is longer.
+function M.renorm(g, op)
+  local x, others = taken(g, op.x[1], op.out[1].dtype), {}
+  for d = 0, #x.shape - 1 do others[#others + 1] = d ~= op.args.dim % #x.shape and d or nil end
+  local length = norm(g, { x = { x }, out = op.out, args = { dim = others, keepdim = true } }, op.args.p)[1]
+  return { g:map("(B > C ? A * (C / (B + 0.0000001)) : A)", x.dtype, { x, length, g:fill(op.args.maxnorm, {}, x.dtype) }) }
+end
+
 -- A tensor of rows with one more dimension, of size 1, ahead of its last but `before`.
 local function stretched(g, x, before)
   local shape = { table.unpack(x.shape) }

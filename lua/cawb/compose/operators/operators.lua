@@ -34,34 +34,24 @@ local function widened(g, op)
   return wide
 end
 
--- Numbers that stand where a tensor may: with their place among the operands.
-local numbers = { where = { "self", "other" }, masked_fill = { "value" } }
-for name in ("add sub mul div rsub remainder fmod floor_divide eq ne lt le gt ge xlogy copysign maximum minimum "
-  .. "bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift"):gmatch "%S+" do numbers[name] = { "other" } end
-
-local compares = { eq = true, ne = true, lt = true, le = true, gt = true, ge = true, isnan = true, isinf = true,
-                   isfinite = true, logical_and = true, logical_or = true, logical_xor = true, logical_not = true }
+-- Numbers that stand where a tensor may are operands too: by name, and their place among the operands. That of pow is in its line.
+local usual = { { "self", 1 }, { "other", 2 } }
+local places = { where = { { "self", 2 }, { "other", 3 } }, masked_fill = { { "value", 3 } }, pow = {} }
 
 -- A condition keeps its type; the other operands are converted to one type.
 local casts = { where = { "bool" }, masked_fill = { false, "bool" } }
 
 local function operands(g, op, dtype)
   local list = { table.unpack(op.x) }
-  for _, name in ipairs(numbers[op.name] or {}) do
-    if op.args[name] ~= nil and not op.by[name] then list[#list + 1] = g:fill(op.args[name], {}, dtype) end
+  for _, number in ipairs(places[op.name] or usual) do
+    local name, place = number[1], number[2]
+    if op.args[name] ~= nil and not op.by[name] then table.insert(list, place, g:fill(op.args[name], {}, dtype)) end
   end
   return list
 end
 
--- `where` may have its first value as a number.
-local function ordered(op, list)
-  if op.name == "where" and op.args.self ~= nil and op.by.other then list[2], list[3] = list[3], list[2] end
-  return list
-end
-
--- rpow: a number to the power of a tensor comes with `self` among the numbers.
 local function computing(op, dtype)
-  if not compares[op.name] then return dtype end
+  if not expressions.is_truth(op.name) then return dtype end
   return types.promote(op.x, op.args.other)
 end
 
@@ -81,8 +71,7 @@ local function pointwise(g, op)
   local cast = computing(op, out.dtype)
   local text = expressions.of(op.name, op.args, cast)
   if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end
-  local list = ordered(op, operands(g, op, cast))
-  return { g:map(text, out.dtype, list, cast, casts[op.name]) }
+  return { g:map(text, out.dtype, operands(g, op, cast), cast, casts[op.name]) }
 end
 
 --- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.

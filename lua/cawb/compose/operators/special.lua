@@ -13,6 +13,7 @@ local texts = {
   i0 = finite "cyl_bessel_i0(A)", special_i1 = finite "cyl_bessel_i1(A)",
   special_i0e = "bessel_i0e(A)", special_i1e = "bessel_i1e(A)",
   special_bessel_j0 = finite "j0(A)", special_bessel_j1 = finite "j1(A)",
+  special_bessel_y0 = finite "y0(A)", special_bessel_y1 = finite "y1(A)",
   special_ndtri = "normcdfinv(A)",
   special_log_ndtr = "(A < -1 ? log(erfcx(A * -0.707106781186547524) * 0.5) - A * A * 0.5 : log1p(erfc(A * 0.707106781186547524) * -0.5))",
 }
