@@ -1,4 +1,4 @@
--- What is put together is written where it lies in the whole, by the kernels that make its parts.
+-- Fusion: the parts of a torch.cat are written where they lie in the whole; streams beside each other are one kernel.
 
 local composed = dofile "tests/support/composed.lua"
 local check = composed.check
@@ -44,6 +44,27 @@ check.test("without tensor cores, with a library's convolutions, and where nothi
   composed.right(y, x, setup, {})
   copies(1, y, x, setup, { arch = arch, concatenate = false })
   composed.right(y, x, setup, { arch = arch, fuse = false })
+end)
+
+-- So many kernels, and right.
+local function kernels(wanted, forward, inputs, how)
+  check.equal(#composed.right(forward, inputs, nil, how or options).kernels, wanted, forward)
+end
+
+check.test("streams of one shape that load the same tensor, or that are small, are one kernel", function()
+  local large, small = "[torch.randn(300, 400), torch.randn(300, 400)]", "[torch.randn(30, 40), torch.randn(40, 30)]"
+  kernels(1, "return torch.sin(x), torch.cos(x) * y, x.abs()", large)
+  kernels(3, "return torch.sin(x), torch.cos(x) * y, x.abs()", large, { arch = arch, choice = function() return false end })
+  kernels(1, "return torch.sin(x), torch.cos(y.t())", small)
+  kernels(2, "return torch.sin(x), torch.cos(y)", large)
+  kernels(2, "return torch.sin(x), torch.cos(y)", small)
+end)
+
+check.test("streams that read each other's results, that other kernels read, and that are many", function()
+  local inputs = "[torch.randn(30, 40), torch.randn(40, 40)]"
+  kernels(2, "a = torch.cos(x)\nreturn a, a.flatten().roll(1).view(30, 40) + a.flip(0) * a.roll(3, 1)", inputs)
+  kernels(3, "a, b = torch.sin(x), torch.cos(x)\nreturn a, b, a @ y, b.cumsum(1)", inputs)
+  kernels(2, "return [x + k for k in range(9)]", inputs)
 end)
 
 return composed.check.done()

@@ -10,7 +10,7 @@ local prepared = require "cawb.compose.ir.prepared"
 local M = {}
 
 local rules = { over_rows.behind, over_rows.beside, over_rows.ahead }
-for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing", "concatenation" } do
+for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing", "concatenation", "streams" } do
   rules[#rules + 1] = require("cawb.compose.schedule." .. name)
 end
 

@@ -58,10 +58,11 @@ local function plain(kernel, options, how)
     fine, why = family.accepts(kernel, nil, options.chip)
   end
   if not fine then return nil, why end
-  return { family = family, by = kernel.kind, loop = "simt", how or false, options.chip, fine }
+  return { family = family, by = kernel.kind, loop = "simt", how or false, options.chip, accepted = fine }
 end
 
---- Which family makes a kernel, before there is a text of it: { family, by, loop, arguments ... }; nil and why not where none here makes
+--- Which family makes a kernel, before there is a text of it: { family, by, loop, arguments ...; accepted, what the
+--- family's accepts returned }; nil and why not where none here makes
 --- it, nil alone where a library does. `options`: chip, that it is for; kernels(kernel): how to go about one. Nothing changes.
 function M.accepts(kernel, options)
   local how = options.kernels and options.kernels(kernel)
@@ -84,7 +85,7 @@ function M.generate(kernel, options)
   end
   kernel.by, kernel.loop = found.by, found.loop
   if options.texts then options.texts[1] = options.texts[1] + 1 end
-  return found.family.generate(kernel, found[1] or nil, found[2], found[3])
+  return found.family.generate(kernel, found[1] or nil, found[2], found.accepted)
 end
 
 --- Whether an epilogue may become a part of the kernel, if M.accepts then takes it.

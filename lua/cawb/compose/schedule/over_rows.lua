@@ -25,7 +25,8 @@ local function fits(a, b)
   return true
 end
 
-local function all(list, more)
+--- Two lists of nodes as one, by number.
+function M.all(list, more)
   local out = { table.unpack(list) }
   for _, x in ipairs(more) do out[#out + 1] = x end
   table.sort(out, function(p, q) return p.id < q.id end)
@@ -34,7 +35,7 @@ end
 
 -- Kernel b after a, in one; nil where no generator makes it.
 local function both_of(state, a, b)
-  local both = { kind = "rows", roots = all(a.roots, b.roots), members = all(a.members, b.members) }
+  local both = { kind = "rows", roots = M.all(a.roots, b.roots), members = M.all(a.members, b.members) }
   return rows.accepts(both, nil, state.options.chip) and both
 end
 
@@ -72,48 +73,41 @@ end
 
 -- ---- beside: rows that need nothing of each other
 
--- Kernels over the same rows, in lists, in order.
-local function alike(list)
-  local lists, by = {}, {}
-  for _, k in ipairs(list) do
-    if k.kind == "rows" then
-      local first = k.members[1]
-      local key = table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
-      if not by[key] then
-        by[key] = {}
-        lists[#lists + 1] = by[key]
-      end
-      table.insert(by[key], k)
-    end
-  end
-  return lists
-end
-
-function M.beside.edges(state)
-  local edges = {}
-  for _, list in ipairs(alike(state.list)) do
-    for i, a in ipairs(list) do
-      for j = i + 1, math.min(#list, i + NEAR) do edges[#edges + 1] = { a, list[j] } end
-    end
+--- Edges between kernels of the same key, each with the NEAR next ones; key(k) is nil for a kernel that is not asked about.
+function M.neighbours(list, key)
+  local lists, edges = {}, {}
+  for _, b in ipairs(list) do
+    local name = key(b)
+    local before = name and lists[name] or {}
+    if name then lists[name] = before end
+    for j = math.max(1, #before - NEAR + 1), #before do edges[#edges + 1] = { before[j], b } end
+    before[#before + 1] = b
   end
   return edges
 end
 
--- Whether one kernel for two is worth it: they load a tensor of their rows' size both, or a launch takes longer than they do.
-local function is_worth_it(a, b)
-  local r, n = rows.space(a.members[1])
-  if r * n <= SMALL then return true end
+--- Whether one kernel for two of n elements is worth it: they load a tensor of that size both, or a launch takes longer than they do.
+function M.is_worth_it(a, b, n)
+  if n <= SMALL then return true end
   local large = {}
-  for _, x in ipairs(kernels.loads(a)) do large[x] = numel(x) >= r * n end
+  for _, x in ipairs(kernels.loads(a)) do large[x] = numel(x) >= n end
   for _, x in ipairs(kernels.loads(b)) do
     if large[x] then return true end
   end
   return false
 end
 
+function M.beside.edges(state)
+  return M.neighbours(state.list, function(k)
+    local first = k.members[1]
+    return k.kind == "rows" and table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
+  end)
+end
+
 function M.beside.joined(state, edge)
   local a, b = edge[1], edge[2]
-  return fits(a, b) and fits(b, a) and is_worth_it(a, b) and not state:needs(a, b) and state.may(a, b) and both_of(state, a, b)
+  local r, n = rows.space(a.members[1])
+  return fits(a, b) and fits(b, a) and M.is_worth_it(a, b, r * n) and not state:needs(a, b) and state.may(a, b) and both_of(state, a, b)
 end
 
 -- ---- ahead: a stream ahead of the rows that alone read it
