@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "support")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import fallback, late, simulated              # noqa: E402  pylint: disable=wrong-import-position
@@ -64,6 +65,25 @@ class Values(Folder):
         self.near(given, other)
         self.assertEqual(found[3], 3)
         self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
+
+
+    def test_energy_and_forces_inside_of_one_function(self):
+        model = compiled_models.Forces()
+
+        def program(places):
+            energy = model.energy(places)
+            return energy.detach(), -torch.autograd.grad(energy, places)[0]
+        compiled, places = self.compiled(program), torch.randn(6, 3, requires_grad=True)
+        self.near(compiled(places), program(places))
+        self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"})
+
+    def test_a_compiled_function_is_a_sound_operator_of_pytorchs(self):
+        """It writes to no argument, and what it returns is not one of them."""
+        compiled, given = self.compiled(lambda x, y: (x @ y).softmax(-1)), (torch.randn(4, 6), torch.randn(6, 5))
+        operator = torch.library.custom_op("cawb_test::attend", lambda x, y: compiled(x, y), mutates_args=(), schema="(Tensor x, Tensor y) -> Tensor")
+        operator.register_fake(lambda x, y: x.new_empty(x.shape[0], y.shape[1]))
+        with torch.no_grad():
+            self.assertEqual(set(torch.library.opcheck(operator, given).values()), {"SUCCESS"})
 
 
 class Fallback(Folder):
