@@ -129,6 +129,14 @@ class Fallback(Folder):
         self.assertEqual(len(seen), 2)
         self.assertNotIn(threading.main_thread(), seen)
 
+    def test_a_size_that_pytorch_foresees_wrongly(self):
+        """aten._unique has one value where PyTorch traces it, and as many as data says where it runs."""
+        def program(x, at, value):
+            return x.index_fill(0, at, value)
+        given = torch.randn(5, 4, requires_grad=True), torch.tensor([2, 0, 2, 4]), torch.tensor(1.5, requires_grad=True)
+        found, wanted = (torch.autograd.grad(f(*given).square().sum(), [given[0], given[2]]) for f in (self.compiled(program), program))
+        self.near(found, wanted)
+
     def test_tensors_elsewhere_run_as_they_did(self):
         with self.assertLogs("cawb", logging.WARNING) as logs:
             self.near(cawb.compile(lambda x: x + 1, cache=None)(torch.ones(3)), torch.full((3,), 2.0))

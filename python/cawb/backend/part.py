@@ -69,6 +69,8 @@ class Part:
         """The graph's results by the package."""
         given = [*args, *self.recorded.constants]
         for i, form in self.loose:
+            if given[i].shape != form[0]:                # of an operator whose size follows from data and that PyTorch does not know as such
+                return fallback.eager(self.module)(*args)
             if given[i].stride() != form[1]:             # one that eager PyTorch made may have others than the graph was recorded with
                 given[i] = torch.empty_strided(*form, dtype=given[i].dtype, device=given[i].device).copy_(given[i])
         made, whole = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]), self.whole

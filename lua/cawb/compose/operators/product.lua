@@ -66,7 +66,7 @@ function M._trilinear(g, op)
     table.sort(expand)
     for _, d in ipairs(expand) do table.insert(own, d + 1, 1) end
     list[k] = g:reshape(op.x[k], own)
-    for d, n in ipairs(own) do shape[d] = math.max(shape[d] or 1, n) end
+    for d, n in ipairs(own) do shape[d] = n ~= 1 and n or shape[d] or 1 end
   end
   for k = 1, 3 do list[k] = g:broadcast(list[k], shape) end
   local axes = {}
