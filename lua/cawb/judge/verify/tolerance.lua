@@ -169,13 +169,12 @@ local function check_apart(o, label)
     :format(label, a.wrong, a.count, number(a.largest), number(a.error), number(a.limit))
 end
 
--- A factor that all elements have: rounding goes both ways, so over many elements little of it is left.
+-- A factor that all elements have: rounding goes both ways, so over many elements little of it is left. Six standard errors are no chance.
 local function check_slope(o, label, tolerance, floor)
   local s = o.slope
-  if not s or not s.eager or not (s.elements >= tolerance.enough) then return nil end
-  local noise = 6 * math.max(floor.nrms, o.eager.nrms or 0) / s.elements ^ 0.5
+  if not s or not s.eager or not (s.magnitudes >= tolerance.enough) then return nil end
   for _, key in ipairs { "factor", "offset" } do
-    local most = math.max(tolerance.slope * floor.nrms, tolerance.factor * math.abs(s.eager[key]), noise)
+    local most = math.max(tolerance.slope * floor.nrms, tolerance.factor * math.abs(s.eager[key]), 6 * s[key .. "_noise"])
     if not (math.abs(s[key]) <= most) then
       return ("%s: all of it is off by %s %s of %s; eager PyTorch's is off by %s, at most %s passes"):format(label,
         key == "factor" and "a factor, by" or "the same amount,", number(s[key]), key == "factor" and "the reference" or "its root mean square",
@@ -239,6 +238,8 @@ end
 -- a floor of 0 asks for every bit, and stays.
 local function floor_of(o, tolerance)
   local floor = tolerance.floors[o.dtype] or tolerance.floors.float32
+  -- Of few magnitudes eager PyTorch's own error is small by chance, and says little of what rounding on the way to them may come to.
+  if o.slope and floor.few and o.slope.magnitudes < tolerance.enough then return { worst = floor.few * floor.worst, nrms = floor.few * floor.nrms } end
   if not (o.roundings and floor.step) or floor.worst == 0 then return floor end
   local most = math.min(floor.step * o.roundings, floor.most)
   return { worst = math.max(floor.worst, most), nrms = math.max(floor.nrms, most) }

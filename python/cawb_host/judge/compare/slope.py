@@ -1,12 +1,13 @@
 """An error that every element has, such as a factor of 1.003: the regression of the error on the reference.
 
 Rounding goes up and down: over n elements it comes to a roundoff divided by the root of n. An output in 16 bits may be off by
-that type's roundoff in each element, and hides a factor there that the regression shows.
+that type's roundoff in each element, and hides a factor there that the regression shows. The error counts from the rounded
+reference: a kernel that rounds once is off by nothing, whatever values repeat or lie on the type's grid.
 """
 import torch
 
-LEAST, MOST = 256, 1 << 20               # elements, and of how many of them
-FEW, LOOKED = 8, 1 << 12                 # magnitudes, among so many elements
+MOST = 1 << 16                           # elements that are looked at
+GROUPS = 1 << 15                         # magnitudes of a type of 16 bits
 
 
 def sampled(tensor):
@@ -15,40 +16,38 @@ def sampled(tensor):
 
 
 def of(out, reference):
-    """(factor, offset beside the root mean square, elements that count), as tensors where `out` lies: what the error is a multiple
-    of the reference by. Elements count as many as equal ones would have to be; those of a few magnitudes alone, whose roundings
-    are the same, count as none."""
+    """(factor, offset beside the root mean square, the noise of each, magnitudes that count), as tensors where `out` lies. What is rounded to
+    one number may all be rounded up, so the noise is that of sums by magnitude: standard errors robust to clusters."""
     ref, got = sampled(reference), sampled(out)
-    both = ref.isfinite() & got.isfinite() & ((ref.to(out.dtype).to(torch.float64) != ref) | (got != ref))    # rounded, or off
-    ref, d = torch.where(both, ref, 0.0), torch.where(both, got - ref, 0.0)
+    rounded = ref.to(out.dtype)
+    both = rounded.isfinite() & got.isfinite()
+    ref, rounded = torch.where(both, ref, 0.0), torch.where(both, rounded, 0.0)
+    d = torch.where(both, got - rounded.to(torch.float64), 0.0)
     top = ref.abs().max()
     some = top > 0                                   # else no element counts that has a size
     ref, d = torch.where(some, ref / top, 0.0), torch.where(some, d / top, 0.0)      # squares of squares stay finite
-    square = (ref * ref).sum().clamp(min=1e-300)
-    sizes = ref.abs()[::max(1, ref.numel() // LOOKED)].to(torch.float32).unique()
-    factor = (d * ref).sum() / square
-    mean = d.sum() / (square * both.sum().clamp(min=1)).sqrt()
-    return torch.stack((factor, mean, square * square / (ref ** 4).sum().clamp(min=1e-300) * (len(sizes) > FEW)))
+    sums = torch.zeros(3, GROUPS, dtype=torch.float64, device=ref.device)
+    sums.index_add_(1, rounded.abs().view(torch.int16).to(torch.int64), torch.stack((d * ref, d, ref * ref)))
+    square = sums[2].sum().clamp(min=1e-300)
+    sizes = torch.stack((square, (square * both.sum().clamp(min=1)).sqrt()))
+    count = square * square / sums[2].square().sum().clamp(min=1e-300)
+    return torch.cat((sums[:2].sum(1) / sizes, sums[:2].norm(dim=1) / sizes, count.reshape(1)))
 
 
 def of_eager(eager, reference):
-    """The same of eager PyTorch's output of 16 bits, and of the rounded reference: where values repeat or lie on the type's own grid,
-    so do their roundings. None of wider outputs, which are held to less than such a factor anyway."""
-    if not eager.dtype.is_floating_point or eager.dtype.itemsize != 2 or eager.numel() < LEAST:
+    """The same of eager PyTorch's output of 16 bits. None of wider outputs, which are held to less than such a factor anyway."""
+    if not eager.dtype.is_floating_point or eager.dtype.itemsize != 2 or not eager.numel():
         return None
-    return torch.stack((of(eager, reference), of(reference.to(eager.dtype), reference)))
+    return of(eager, reference)
 
 
 def numbers(found):
-    return {"factor": float(found[0]), "offset": float(found[1]), "elements": float(found[2])}
+    return dict(zip(("factor", "offset", "factor_noise", "offset_noise", "magnitudes"), found.tolist()))
 
 
 def note(expected, entries, slot_of):
-    """Notes what outputs of 16 bits come to, beside the reference or the rounded reference, whichever is nearer."""
+    """Notes what outputs of 16 bits come to."""
     for i, e in enumerate(expected):
         if e.eager_slope is not None:
-            eager, rounded = e.eager_slope
             for slot, entry in enumerate(entries[i]):
-                own = of(e.apart.without(slot_of(i, slot)), e.reference)
-                least = torch.where((own - rounded).abs() < own.abs(), own - rounded, own)
-                entry["slope"] = dict(numbers((*least[:2], own[2])), eager=numbers(eager))
+                entry["slope"] = dict(numbers(of(e.apart.without(slot_of(i, slot)), e.reference)), eager=numbers(e.eager_slope))

@@ -1,0 +1,56 @@
+"""An error that all elements of an output in 16 bits have."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
+
+from hostcase import HAVE_TORCH
+
+if HAVE_TORCH:
+    import torch
+    from cawb_host.judge.compare import slope
+
+
+def drawn(count, seed=7):
+    return torch.randn(count, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def standard_errors(out, reference):
+    found = slope.numbers(slope.of(out, reference))
+    return {key: abs(found[key]) / max(found[key + "_noise"], 1e-300) for key in ("factor", "offset")}, found["magnitudes"]
+
+
+@unittest.skipUnless(HAVE_TORCH, "needs PyTorch")
+class Slope(unittest.TestCase):
+    def test_a_factor_below_the_roundoff_shows_among_some_thousand(self):
+        for dtype in (torch.float16, torch.bfloat16):
+            with self.subTest(dtype):
+                values = torch.tanh(drawn(5000))
+                off, magnitudes = standard_errors((values * (1 + 0.3 * torch.finfo(dtype).eps)).to(dtype), values)
+                self.assertGreater(off["factor"], 6)
+                self.assertGreater(magnitudes, 32)
+
+    def test_what_is_rounded_once_is_off_by_nothing_where_values_repeat(self):
+        for dtype in (torch.float16, torch.bfloat16):
+            for ref in (torch.tanh((drawn(5000) * 4).round() / 4), torch.full((5000,), 0.1, dtype=torch.float64)):
+                self.assertEqual(slope.numbers(slope.of(ref.to(dtype), ref))["factor"], 0)
+
+    def test_equal_errors_of_equal_values_are_one_chance(self):
+        ref = torch.tanh(drawn(64)).repeat(400)
+        noise = (drawn(64, 3).sign() * 1e-3).repeat(400)
+        off, _ = standard_errors((ref * (1 + noise)).to(torch.float16), ref)
+        self.assertLess(off["factor"], 6)
+
+    def test_nearly_equal_values_are_one_magnitude(self):
+        _, magnitudes = standard_errors((0.1 + 1e-6 * drawn(225)).to(torch.float16), 0.1 + 1e-6 * drawn(225))
+        self.assertLess(magnitudes, 2)
+
+    def test_what_is_no_number_counts_as_nothing(self):
+        ref = torch.cat((drawn(1000), torch.tensor([float("nan"), float("inf"), 7e4], dtype=torch.float64)))
+        found = slope.numbers(slope.of(ref.to(torch.float16), ref))
+        self.assertEqual((found["factor"], found["offset"]), (0, 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
