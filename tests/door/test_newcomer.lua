@@ -28,6 +28,16 @@ check.test("the operator is a task, and what the compiler makes of it passes", f
   check.matches(out, "\nthe kernel is its kernel%.cu; to look at all: cawb report made; to use it: cawb promote " .. kept:gsub("%p", "%%%0") .. " %-%-into DIR\n")
 end)
 
+check.test("what is right and slower is called so, and is not sent to promote", function()
+  check.write(dir .. "/naive.lua", ('local cawb = require "cawb"\nreturn { turns = 1, step = function(run) run:evaluate(cawb.candidate %q) return false end }\n')
+    :format(core.home .. "/kernels/softmax/v1_thread_per_row"))
+  local out, status = cawb(("naive.lua %s/examples/softmax.py --out slow --device sim:h100 --set task.rows=16 --set verify.trials=1"):format(core.home))
+  check.equal(status, 0, out)
+  check.matches(out, "\nright, but slower than [^\n]*%(modelled%)\nbest: turn 1, ")
+  check.matches(out, "; to look for a faster one: cawb tune [^\n]*softmax%.py\n")
+  assert(not out:find("cawb promote", 1, true), out)
+end)
+
 check.test("a kernel of one's own gets a verdict", function()
   local out, status = cawb("judge discount.py discount.cu --out judged" .. small)
   assert(status == 0 or status == 1, out)

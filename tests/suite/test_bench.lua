@@ -83,6 +83,23 @@ check.test("a suite is read from JSON Lines, a folder and a Lua table alike", fu
   assert(list[1].hash ~= list[2].hash)
 end)
 
+check.test("a folder of folders is a suite: equal names take their folders in, and modules that tasks import are no tasks", function()
+  local root = dir .. "/nested"
+  for _, folder in ipairs { "first", "second", "second/deep" } do
+    assert(core.fs.mkdir(("%s/%s"):format(root, folder)))
+    check.write(("%s/%s/task.py"):format(root, folder), entries[1].code)
+  end
+  check.write(root .. "/first/shared.py", "size = 64\n")
+  check.write(root .. "/alone.py", "import torch\ndef op(x):\n    return x + 1\nexamples = [torch.ones(4)]\n")
+  local keys = {}
+  for i, task in ipairs(assert(suite.load(root))) do keys[i] = task.key end
+  table.sort(keys)
+  check.equal(table.concat(keys, " "), "alone first_task second_deep_task second_task")
+  assert(#assert(suite.load "examples") > 20)
+  assert(core.fs.mkdir(root .. "/none"))
+  check.matches(select(2, suite.load(root .. "/none")), "there is no task in it: no %.py file with get_inputs or examples")
+end)
+
 check.test("rows of operators without a name get one", function()
   local path = check.write(dir .. "/ops.jsonl", core.json.encode { ops = '["nn.Linear", "torch.relu"]',
     data_source = "x", code = "pass" } .. "\n")

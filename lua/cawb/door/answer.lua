@@ -26,7 +26,8 @@ local pytorch = { eager = "eager PyTorch", compile = "torch.compile" }
 
 local function rival(equal) return pytorch[equal.against] or baseline_names.label(equal.against) end
 
-local function right_sentence(facts)
+--- How fast a candidate that is right is beside PyTorch, as a sentence.
+function M.sentence_of(facts)
   local equal = facts.equal_error
   if not equal then return "right; no baseline could be timed beside it" end
   local modelled, found = facts.modelled and " (modelled)" or "", baselines.verdict(equal)
@@ -58,7 +59,7 @@ function M.sentence(run)
   local turn = run.turns[1]
   if M.word(run) == "undecided" then return "not judged: " .. tostring(run.reason or run.ended) end
   if turn.ok and run.task.moved then return "right, on the processor" end
-  if turn.ok then return right_sentence(turn.facts) end
+  if turn.ok then return M.sentence_of(turn.facts) end
   local loading = turn.stage == "compile" and turn.candidate.python and "it cannot be loaded"
   return ("%s: %s"):format(loading or failed_words[turn.stage] or "rejected at " .. turn.stage, (turn.reason:gsub("\n.*", "")))
 end
@@ -184,7 +185,7 @@ function M.page(run, p, faithful)
       add { "" }
       add(display.table({ "", turn.modelled and "modelled time" or "time", "rms error", "speed-up" }, timing_rows(run)))
       add { "rms error: against the same in float64, relative to the result. speed-up: of the candidate over each" }
-      if turn.modelled then add { "not run: its time is modelled, and it counts as no less accurate" } end
+      if turn.modelled then add { "not run: its time is modelled, and its error is taken to be no larger than the kernel's" } end
       add { "" }
       add(size_lines(turn))
       add(pairs_of(known(run, p)))

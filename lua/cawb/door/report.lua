@@ -118,7 +118,7 @@ local function baseline_lines(task, best)
       local error = kind == "eager" and best and best.error and best.error.eager
       parts[#parts + 1] = ("%s %s%s%s"):format(kind, b.time_s and display.interval(b.time_s)
         or "failed: " .. tostring(b.failed), b.modelled and " modelled" or "", error and ", rms error " .. error_of(error)
-        or b.modelled and " (not run, counts as no less accurate)" or "")
+        or b.modelled and " (not run; its error is taken to be no larger than the kernel's)" or "")
     end
   end
   local lines = { #parts > 0 and "PyTorch: " .. table.concat(parts, "; ") or nil }
@@ -142,11 +142,8 @@ local function closing(run)
   local why = endings[run.ended] or run.ended == "failed" and "the run could not go on"
     or run.reason or run.ended
   if not run.best then return ("no candidate passed; %s"):format(why) end
-  local equal = run.best.facts.equal_error
-  return ("best: turn %d, %s, %s%s%s, reward %.3g; %s"):format(run.best.number, title(run.best),
-    display.interval(run.best.time_s), run.best.modelled and " modelled" or "",
-    equal and (", %s against %s, the fastest of the baselines that are no less accurate"):format(display.speedup(equal),
-      baseline_names.label(equal.against)) or "", run.best.reward, why)
+  return ("%s\nbest: turn %d, %s, %s%s, reward %.3g; %s"):format(answer.sentence_of(run.best.facts), run.best.number, title(run.best),
+    display.interval(run.best.time_s), run.best.modelled and " modelled" or "", run.best.reward, why)
 end
 
 -- Where the best candidate is, if its files are there: a full disk keeps none.
@@ -158,11 +155,16 @@ local function kept(run)
   return ("its files could not be kept in %s: is the disk full? (df %s)"):format(folder, folder:match "^(.*)/" or ".")
 end
 
--- What can be done with it.
+-- What can be done with it: promotion takes what is faster.
 local function next_steps(run, name)
-  local folder, dir = run.ledger.folder, run.ledger.dir
+  local folder, dir, equal = run.ledger.folder, run.ledger.dir, run.best.facts.equal_error
+  local look = ("to look at all: cawb report %s"):format(dir)
   if name ~= "kernel.cu" then return ("to look at it: %s/%s, or cawb report %s"):format(folder, name, dir) end
-  return ("the kernel is its kernel.cu; to look at all: cawb report %s; to use it: cawb promote %s --into DIR"):format(dir, folder)
+  if not equal or baselines.verdict(equal) == "faster" then
+    return ("the kernel is its kernel.cu; %s; to use it: cawb promote %s --into DIR"):format(look, folder)
+  end
+  local try = run.strategy.name == "tune" and "" or ("; to look for a faster one: cawb tune %s"):format(run.task.path)
+  return ("the kernel is its kernel.cu; %s%s"):format(look, try)
 end
 
 --- A line of a strategy's own.
@@ -184,7 +186,7 @@ function Report:run_ends(run)
     for _, text in ipairs(baseline_lines(run.task, run.best)) do self:line(text) end
     for _, text in ipairs(run.best and answer.size_lines(run.best) or {}) do self:line(text) end
   end
-  self:line(closing(run))
+  for text in closing(run):gmatch "[^\n]+" do self:line(text) end
   local spent = spent_on_models(run)
   if spent ~= "" then self:line("model: " .. spent) end
   if not run.best then self:line(("recorded in %s as run %s"):format(run.ledger.dir, run.id))

@@ -19,21 +19,44 @@ local function plain(name) return (tostring(name):gsub("%.py$", ""):gsub("[^%w_.
 
 -- ---- the forms
 
+-- Whether a Python file is a task, and not a module that tasks import.
+local function is_task(code) return code:find "%f[%w_]get_inputs%f[^%w_]" or ("\n" .. code):find "\nexamples%f[^%w_]" end
+
+local function key_of(task)
+  local parts = {}
+  if task.level then parts[#parts + 1] = ("%s/"):format(task.level) end
+  if task.problem_id and not task.name:find("^" .. task.problem_id .. "_") then
+    parts[#parts + 1] = task.problem_id .. "_"
+  end
+  return table.concat(parts) .. task.name
+end
+
+-- A name that several files have takes their folders in.
+local function told_apart(list)
+  local times = {}
+  for _, task in ipairs(list) do times[key_of(task)] = (times[key_of(task)] or 0) + 1 end
+  for _, task in ipairs(list) do
+    if times[key_of(task)] > 1 then task.name = task.below end
+  end
+  return list
+end
+
 local function from_folder(path)
   local list = {}
-  local function walk(folder, level)
+  local function walk(folder, level, below)
     for _, name in ipairs(sound(core.fs.list(folder))) do
       local full = folder .. "/" .. name
       if core.fs.kind(full) == "folder" and name ~= "__pycache__" then
-        walk(full, math.tointeger(tonumber(name:match "(%d+)$")) or level)
+        walk(full, math.tointeger(tonumber(name:match "(%d+)$")) or level, below .. name .. "/")
       elseif name:match "%.py$" then
-        list[#list + 1] = { level = level, problem_id = math.tointeger(tonumber(name:match "^(%d+)_")),
-                            name = name, path = full }
+        local code = sound(file.read(full))
+        list[#list + 1] = is_task(code) and { level = level, problem_id = math.tointeger(tonumber(name:match "^(%d+)_")),
+                            name = name, below = below .. name, path = full, code = code } or nil
       end
     end
   end
-  walk(path)
-  return list
+  walk(path, nil, "")
+  return told_apart(list)
 end
 
 -- One row of a data set. A name may be missing: the operators tell as much.
@@ -129,15 +152,6 @@ end
 
 -- ---- keys and filters
 
-local function key_of(task)
-  local parts = {}
-  if task.level then parts[#parts + 1] = ("%s/"):format(task.level) end
-  if task.problem_id and not task.name:find("^" .. task.problem_id .. "_") then
-    parts[#parts + 1] = task.problem_id .. "_"
-  end
-  return table.concat(parts) .. task.name
-end
-
 -- Text, key and hash of each; a key that comes twice is a mistake that would hide a row.
 local function complete(list, path)
   local seen = {}
@@ -199,7 +213,9 @@ function M.filter(list, how) return needed.caught(filter, list, how) end
 
 local function load(path)
   local list = load_any(path)
-  if #list == 0 then wrong(path .. ": there is no task in it") end
+  if #list == 0 then
+    wrong(path .. ": there is no task in it" .. (core.fs.kind(path) == "folder" and ": no .py file with get_inputs or examples" or ""))
+  end
   return complete(list, path)
 end
 
