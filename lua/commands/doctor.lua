@@ -14,7 +14,7 @@ local python = require "cawb.base.python"
 local display = require "cawb.base.display"
 local suggest = require "cawb.base.suggest"
 
-local M = { summary = "what this machine offers and lacks; --calibrate its GPU's ceilings; --lock, --against the stack" }
+local M = { summary = "what this machine offers and lacks; --try: is the judge sound here? --calibrate its GPU's ceilings; --lock, --against the stack" }
 
 local need = command.need
 
@@ -298,19 +298,34 @@ local function lock(options)
   return 0
 end
 
-M.usage = "usage: cawb doctor [--device NAME] [--calibrate [--json]] [--lock FILE] [--against FILE]"
+-- ---- cawb doctor --try
 
-local own = { ["--device"] = "value", ["--calibrate"] = "flag", ["--json"] = "flag", ["--lock"] = "value", ["--against"] = "value" }
+local function try(options)
+  local d <close> = need(device.open(options.named and options.device or "auto"))
+  local from = core.clock.now()
+  local sound = need(require("cawb.door.soundness").try(d, function(one)
+    print(("%s  %-8s  %s: %s"):format(one.sound and "ok  " or "FAIL", one.name, one.about, one.ok and one.says
+      or ("rejected at %s: %s"):format(one.stage, one.says)))
+  end))
+  print(("%s: three kernels judged on %s in %.0f s"):format(sound and "sound" or "NOT SOUND: a verdict is not as it has to be", d.info.name,
+    core.clock.now() - from))
+  return sound and 0 or 1
+end
+
+M.usage = "usage: cawb doctor [--device NAME] [--try] [--calibrate [--json]] [--lock FILE] [--against FILE]"
+
+local own = { ["--device"] = "value", ["--try"] = "flag", ["--calibrate"] = "flag", ["--json"] = "flag", ["--lock"] = "value", ["--against"] = "value" }
 
 function M.main(words)
   local options, rest = command.take(words, own)
   if rest[1] then
     command.wrong(("unknown word '%s'%s; %s"):format(rest[1],
-      suggest.hint(rest[1], { "--calibrate", "--device", "--json", "--lock", "--against" }), M.usage))
+      suggest.hint(rest[1], { "--calibrate", "--device", "--json", "--lock", "--against", "--try" }), M.usage))
   end
   if options.json and not options.calibrate then command.wrong("--json goes with --calibrate; " .. M.usage) end
   options.named, options.device = options.device ~= nil, options.device or "cuda:0"
   if options.lock or options.against then return lock(options) end
+  if options.try then return try(options) end
   return (options.calibrate and calibrate or diagnose)(options)
 end
 

@@ -21,6 +21,26 @@ extern "C" __global__ void past(float *y, const float *x) {
 }]])
 write("plan.lua", 'launch("past", { grid = 1, block = 32 }, outputs[1], inputs[1])')
 
+check.test("doctor --try judges a right, a wrong and a cheating kernel", function()
+  local out, status = cawb "doctor --try --device sim:h100"
+  check.equal(status, 0, out)
+  check.matches(out, "^ok    right     softmax: right, [^\n]+\nok    wrong     [^\n]+: rejected at verify: [^\n]+\n"
+    .. "ok    cheating  [^\n]+: rejected at compiled: [^\n]*clock[^\n]*\nsound: three kernels judged on sim:h100 in %d+ s\n$")
+end)
+
+check.test("doctor --try says so where a verdict is not as it has to be", function()
+  local judge = require "cawb.judge.judge"
+  local real, told = judge.judge, {}
+  judge.judge = function(...) local facts = real(...) facts.ok = true return facts end      -- a judge that lets all pass
+  local d <close> = assert(require "cawb.gpu.device".open "sim:h100")
+  local sound = require "cawb.door.soundness".try(d, function(one) told[one.name] = one.sound end)
+  judge.judge = real
+  check.equal(sound, false)
+  check.equal(told.right, true)
+  check.equal(told.wrong, false)
+  check.equal(told.cheating, false)
+end)
+
 check.test("profile prints a page: metrics with sources, roofline, lines, limiter, remedies", function()
   local out, status = cawb("profile " .. softmax .. "--lines --metrics")
   check.equal(status, 0, out)

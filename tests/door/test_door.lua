@@ -56,7 +56,7 @@ check.test("judge: right and faster is 0, with times, errors, limiter and lines;
   check.matches(out, "eager +%d.- us +%d.%de%-%d+ +%d.-x\n")
   check.matches(out, "compile +%d.- us +not run +%d.-x\n")
   check.matches(out, "rms error: against the same in float64")
-  check.matches(out, "not run: its time is modelled, and it counts as no less accurate")
+  check.matches(out, "not run: its time is modelled, and its error is taken to be no larger")
   check.matches(out, "bound +no kernel can take less than 4.- us here, by the device's modelled rates; this one takes %d.-x as long\n")
   check.matches(out, "limiter +modelled: ")
   check.matches(out, "hottest +line %d+ ")
