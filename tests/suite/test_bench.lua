@@ -406,7 +406,7 @@ check.test("far faster, confirmed by a fresh worker and explained by the necessa
     r.data.best.equal_error = { median = x, lo = x, hi = x }
     return r
   end
-  local function confirmed(seconds) return { first = { time_s = { median = 1e-5 } }, floor = seconds and { seconds = seconds, flops = 2e9, asked = 8e9, most = "mm" } } end
+  local function confirmed(seconds) return { first = { time_s = { median = 1e-5 } }, floor = seconds and { seconds = seconds, flops = 2e9, asked = 8e9, spared = "sum adds up" } } end
   local list = { equal(2.5), equal(40.0, confirmed(2e-6)), equal(40.0, confirmed()), equal(40.0, confirmed(2e-5)), equal(40.0), row(1, "rejected") }
   list[2].task = "rewritten"
   local n = suite_report.numbers(list)
@@ -418,7 +418,7 @@ check.test("far faster, confirmed by a fresh worker and explained by the necessa
   check.matches(n.suspicious[1].why[1], "what the task must take is not known")
   check.matches(n.suspicious[2].why[1], "10 us is less than the 20 us that the task must take")
   check.matches(n.suspicious[3].why[1], "no fresh worker has confirmed it")
-  check.matches(n.explained[1].why, "^40.00x .-it takes 10 us, PyTorch takes 400 us, and the task's own work at least 2 us; of the 8 GFLOP that PyTorch computes, most in mm, the result needs 2$")
+  check.matches(n.explained[1].why, "^40.00x .-it takes 10 us, PyTorch takes 400 us, and the task's own work at least 2 us; of the 8 GFLOP that PyTorch computes the result needs 2: sum adds up$")
   check.matches(table.concat(suite_report.lines(list, "ours"), "\n"), "explained by the task's necessary work.-\n  rewritten: 40.00x")
   check.matches(table.concat(report_answer.of_suite({ numbers = n, tasks = {}, set_out = 0 }).lines, "\n"), "right: 5 of 6")
 end)

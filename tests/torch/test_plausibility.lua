@@ -49,6 +49,16 @@ check.test("what an operator may leave unread does not count", function()
   check.equal(costs("x.sum(1)", "torch.randn(64, 64)").read, 64 * 64 * 4)
 end)
 
+check.test("the rewrite that spares operations is named, by the recorded graph", function()
+  local function spared(...) return costs(...).spared or "nothing" end
+  check.matches(spared("(x @ self.w).sum(1)", "torch.randn(32, 64)"), "^sum %(operator 2%) adds up what mm %(operator 1%) multiplies")
+  check.matches(spared("(x @ self.w) @ y", "torch.randn(32, 64);torch.randn(64, 8)"), "^the products mm %(operator 1%) and mm %(operator 2%) can be computed in another order")
+  check.matches(spared("x @ (self.w @ self.w)", "torch.randn(2, 64)"), "^mm %(operator 1%) multiplies parameters alone")
+  check.matches(spared("torch.tril(x) @ y", "torch.randn(64, 64);torch.randn(64, 64)"), "^the factors of mm %(operator 2%) hold zeros")
+  check.matches(spared("torch.relu(x @ self.w)[:, :4] + 1", "torch.randn(32, 64)"), "^no output takes all that mm %(operator 1%) computes")
+  check.equal(spared("torch.relu(x) + 1", "torch.randn(32, 64)"), "nothing")
+end)
+
 check.test("an image so small that places of the window meet padding alone", function()
   local function read(size, how) return costs("F.conv2d(x, y, " .. how .. ")", ("torch.randn(2, 3, %d, %d);torch.randn(5, 3, 3, 3)"):format(size, size)).read end
   local function image(size) return 2 * 3 * size * size * 4 end

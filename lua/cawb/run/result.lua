@@ -35,7 +35,7 @@ end
 local function floor_data(facts)
   local f = facts.floor
   return f and { seconds = f.seconds, memory = f.memory, compute = f.compute, launch = f.launch,
-                 precision = f.precision, source = f.source, flops = f.flops, asked = f.asked, most = f.most }
+                 precision = f.precision, source = f.source, flops = f.flops, asked = f.asked, spared = f.spared }
 end
 
 local function turn_data(turn)

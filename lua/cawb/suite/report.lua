@@ -111,10 +111,12 @@ end
 -- The seconds that PyTorch took, by a speed-up over it.
 local function of_pytorch(best, s) return display.time(s.median * best.time_s.median) end
 
--- The work that a rewrite has left out, where that is much: PyTorch's operations beside those that any kernel needs.
+-- The work that a rewrite may leave out, where that is much: PyTorch's operations beside those that any kernel needs, and the rewrite that
+-- the judge finds in the recorded graph. What a candidate says of itself does not count.
 local function left_out(floor)
   if not (floor.asked and floor.flops and floor.asked >= 2 * floor.flops) then return "" end
-  return ("; of the %.3g GFLOP that PyTorch computes, most in %s, the result needs %.3g"):format(floor.asked / 1e9, floor.most, floor.flops / 1e9)
+  return ("; of the %.3g GFLOP that PyTorch computes the result needs %.3g%s"):format(floor.asked / 1e9, floor.flops / 1e9,
+    floor.spared and ": " .. floor.spared or "")
 end
 
 --- What makes a row that passed so much faster, as text, or nil if it is not: the task's necessary work leaves room for it, and a

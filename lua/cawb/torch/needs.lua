@@ -99,15 +99,18 @@ local function adds_up(op, input)
   return (traits.of(op, "sums") or traits.of(op, "unknown")) and traits.is_linear(op, input)
 end
 
--- Operators whose arithmetic might be saved: a product whose result goes, by linear steps
--- alone, into a sum or another product can be reordered: sum(x W) = x sum(W).
+-- Operators whose arithmetic might be saved, each with { the product, what adds it up }: a product whose result goes, by
+-- linear steps alone, into a sum or another product can be reordered: sum(x W) = x sum(W).
 local function reorderable(graph)
   local from, exempt = {}, {}                  -- products that each result is linear in
   for _, op in ipairs(graph) do
     local reached = is_product(op) and { [op] = true } or {}
     for _, input in ipairs(op.inputs) do
       for product in pairs(from[input.source] or {}) do
-        if adds_up(op, input) then exempt[product], exempt[op] = true, true end
+        if adds_up(op, input) then
+          local pair = { product, op }
+          exempt[product], exempt[op] = exempt[product] or pair, exempt[op] or pair
+        end
         if traits.is_linear(op, input) then reached[product] = true end
       end
     end
@@ -198,17 +201,51 @@ local function saving(op)
   return window == 1 and 7 / 8 or window <= 9 and 1 / 4 or 1 / 8
 end
 
---- Operations of products that cannot be saved, of a graph without views; `shares` as from M.shares.
+local function named(op) return ("%s (operator %d)"):format(op.name, op.number) end
+
+local function in_another_order(pair)
+  local first, second = named(pair[1]), named(pair[2])
+  if is_product(pair[2]) then return ("the products %s and %s can be computed in another order"):format(first, second) end
+  return ("%s adds up what %s multiplies, so sums of a factor can be multiplied"):format(second, first)
+end
+
+-- What may take operations from a product: { share that is left, how in words }.
+local function ways(op, from)
+  local name = named(op)
+  return {
+    { from.ready[label(op)] and 0 or 1, name .. " multiplies parameters alone, so it can be computed ahead" },
+    { from.exempt[op] and 0 or 1, from.exempt[op] and in_another_order(from.exempt[op]) },
+    { from.shares[label(op)] or 0, "no output takes all that " .. name .. " computes" },
+    { sparsity(op, from.tensors, from.makers), ("the factors of %s hold zeros"):format(name) },
+    { distinct(op, from.count), ("the factors of %s repeat"):format(name) },
+    { saving(op), name .. " can be computed with fewer multiplications (Strassen, Winograd)" },
+  }
+end
+
+-- What is left of a product's operations, and how most of the others can be saved.
+local function left_of(op, from)
+  local share, least, how = 1, 1, nil
+  for _, way in ipairs(ways(op, from)) do
+    share = share * way[1]
+    if way[1] < least then least, how = way[1], way[2] end
+  end
+  return op.flops * share, how
+end
+
+--- Operations of products that cannot be saved, of a graph without views, and how most of the others can be, in words; `shares` as
+--- from M.shares.
 function M.flops(graph, tensors, shares)
-  local total, exempt, ready, count, makers = 0, reorderable(graph), prepared(graph), extents(graph, tensors), {}
+  local total, most, how, makers = 0, 0, nil, {}
   for _, op in ipairs(graph) do makers[label(op)] = op end
+  local from = { exempt = reorderable(graph), ready = prepared(graph), count = extents(graph, tensors), makers = makers, tensors = tensors, shares = shares }
   for _, op in ipairs(graph) do
-    if is_product(op) and not exempt[op] and not ready[label(op)] then
-      total = total + op.flops * saving(op) * sparsity(op, tensors, makers) * distinct(op, count)
-        * (shares[label(op)] or 0)
+    if is_product(op) then
+      local left, way = left_of(op, from)
+      total = total + left
+      if op.flops - left > most then most, how = op.flops - left, way end
     end
   end
-  return total
+  return total, how
 end
 
 return M

@@ -13,18 +13,15 @@ local function bytes_written(task)
   return total
 end
 
--- The operations that PyTorch computes, and which operator has the most of them: what of these the result does not need a rewrite may leave out.
+-- The operations that PyTorch computes: what of these the result does not need a rewrite may leave out.
 local function asked_of(graph)
-  local total, most = 0.0, { flops = -1 }
-  for _, op in ipairs(graph) do
-    local flops = op.flops or 0
-    total, most = total + flops, flops > most.flops and { flops = flops, name = op.name } or most
-  end
-  return total, most.name
+  local total = 0.0
+  for _, op in ipairs(graph) do total = total + (op.flops or 0) end
+  return total
 end
 
 -- What does not depend on the candidate: { inputs = bytes, written = bytes, flops =, params = { [name] =
--- bytes of those that are needed }, asked =, most = as of asked_of }.
+-- bytes of those that are needed }, asked = as of asked_of, spared = how most of the others can be saved }.
 local function counted(task)
   local tensors, found = needs.tensors(task), { inputs = 0, written = bytes_written(task), params = {} }
   local shares = needs.shares(task.graph, task.results)
@@ -32,8 +29,8 @@ local function counted(task)
     local bytes, param = t.bytes * t.density * (shares[source] or 0), source:match "^param:(.*)"
     if param then found.params[param] = bytes else found.inputs = found.inputs + bytes end
   end
-  found.flops = needs.flops(task.graph, tensors, shares)
-  found.asked, found.most = asked_of(task.graph)
+  found.flops, found.spared = needs.flops(task.graph, tensors, shares)
+  found.asked = asked_of(task.graph)
   return found
 end
 
@@ -52,14 +49,14 @@ local function params_read(params, steps)
   return total
 end
 
---- What a task costs at least, of bytes and operations: { read =, written =, flops =, asked = operations that PyTorch computes, most = the
---- operator that has most of these }. A plan may
+--- What a task costs at least, of bytes and operations: { read =, written =, flops =, asked = operations that PyTorch computes, spared = in
+--- words, how most of the others can be saved }. A plan may
 --- make something else of the parameters before the clock starts: they count where `steps`, a plan's
 --- as rules see them, read them.
 function M.costs(task, steps)
   cache[task] = cache[task] or counted(task)
   local c = cache[task]
-  return { read = c.inputs + params_read(c.params, steps), written = c.written, flops = c.flops, asked = c.asked, most = c.most }
+  return { read = c.inputs + params_read(c.params, steps), written = c.written, flops = c.flops, asked = c.asked, spared = c.spared }
 end
 
 -- ---- the floor
@@ -87,7 +84,7 @@ local BETTER = 1.08
 
 --- The least time of a task on its device, for a candidate that computes with the
 --- precisions `used` ({ tf32 = true }) in `steps` (as for costs): { seconds =, memory =, compute =, launch =, read =,
---- written =, flops =, asked =, most =, precision =, source = }; or nil and why it is not known.
+--- written =, flops =, asked =, spared =, precision =, source = }; or nil and why it is not known.
 function M.floor(task, used, steps)
   local limits, why = ceilings.of(task.device)
   if not limits then return nil, why end
@@ -100,7 +97,7 @@ function M.floor(task, used, steps)
   local launch = task.device.info.modelled and limits.launch or limits.launch / 2
   local f = { memory = bytes / rate, compute = speed and costs.flops / speed or 0.0, launch = launch,
               precision = precision, source = limits.source, read = costs.read, written = costs.written,
-              flops = costs.flops, asked = costs.asked, most = costs.most }
+              flops = costs.flops, asked = costs.asked, spared = costs.spared }
   f.seconds = math.max(f.memory, f.compute, f.launch)
   return f
 end
