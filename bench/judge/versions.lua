@@ -1,13 +1,14 @@
 -- cawb bench/judge/versions.lua -- [DEVICE] [N] [SECONDS]: how often `cawb compare` errs. N times a kernel is compared with itself, where
 -- "slower" is a false alarm, and N times with one that takes 2% longer, which has to be called slower. A kernel that spends its time on a
 -- chain of multiply-adds, of 22 and of 200 us, and one that spends it on memory. SECONDS is the longest that all of it may take.
--- Prints a table, and one JSON object last.
+-- Prints a table, both rates with 95% intervals, and one JSON object last.
 
 local core = require "cawb.core"
 local cawb = require "cawb"
 local contest = require "cawb.door.contest"
 local display = require "cawb.base.display"
 local options = require "cawb.base.options"
+local report = require "cawb.suite.report"
 
 local name, count, seconds = ..., select(2, ...)
 name, count, seconds = name or "cuda:0", tonumber(count or 200), tonumber(seconds or 110)
@@ -28,7 +29,7 @@ end
 
 -- Compare `count` times, as far as there is time for `share` of what is left.
 local function trials(what, task, a, b, share)
-  local row, until_ = { what = what, n = 0, faster = 0, same = 0, slower = 0, undecided = 0 }, core.clock.now()
+  local row, until_ = { what = what, itself = a == b, n = 0, faster = 0, same = 0, slower = 0, undecided = 0 }, core.clock.now()
   until_ = until_ + (ends - until_) * share
   local first = assert(contest.compare(task, a, b, all, 10))
   assert(first.change, first.reason)
@@ -57,7 +58,8 @@ do
 end
 do
   local task <close> = assert(cawb.task(root .. "/chain/task.py", { device = device, task = { n = device.info.modelled and 1 << 12 or 5 << 20 } }))
-  trials("copy and double against itself", task, candidate "double", candidate "double", 1)
+  local double = candidate "double"
+  trials("copy and double against itself", task, double, double, 1)
 end
 
 local rows = {}
@@ -66,4 +68,19 @@ for i, r in ipairs(data.results) do
 end
 for _, line in ipairs(display.table({ ("%s, cawb %s, %s"):format(device.info.model, cawb.version, data.when), "time of B", "compared", "faster", "slower",
                                       "same", "undecided", "each" }, rows)) do print(line) end
+
+-- How many of the comparisons with itself (or not) were called one of `verdicts`.
+local function rate(label, itself, verdicts)
+  local k, n = 0, 0
+  for _, row in ipairs(data.results) do
+    if row.itself == itself then
+      n = n + row.n
+      for _, verdict in ipairs(verdicts) do k = k + row[verdict] end
+    end
+  end
+  local w = n > 0 and report.wilson(k, n)
+  print(w and ("%s: %d of %d, %.1f%% [%.1f, %.1f]"):format(label, k, n, 100 * w.rate, 100 * w.lo, 100 * w.hi) or label .. ": not tried")
+end
+rate("a kernel beside itself, called faster or slower", true, { "faster", "slower" })
+rate("one that takes 2% longer, called slower", false, { "slower" })
 print(core.json.encode(data))
