@@ -145,4 +145,14 @@ each("convolutions", "[torch.randn(2, 4, 9, 8)]", "self.a = nn.Conv2d(4, 6, 3, 2
   "self.a(x)", "self.b(x)", "self.c(x)", "self.d(x)", "self.e(x.flatten(2))", "self.f(x[:, :1, None].expand(2, 1, 3, 9, 8))", "self.g(x.unsqueeze(2))",
   "self.h(x)", "self.a(x.permute(0, 1, 3, 2))", "F.unfold(x, 3)", "self.a(x.transpose(0, 1)[:, :1].expand(4, 4, 9, 8))" })
 
+check.test("an operator that there is no way to make, and a line with more operands than its call, are named", function()
+  local g = require "cawb.compose.ir.graph".new()
+  local function why(name)
+    local op = { name = name, args = {}, by = {}, x = { g:iota(3) }, out = { { shape = { 3 }, dtype = "float32" } } }
+    return select(2, require "cawb.compose.operators.operators".build(g, op))
+  end
+  check.matches(why "histogram", "lua/cawb/compose/README.md says how to add one")
+  check.matches(why "hypot", "hypot%(A, B%), has more operands than this call, which has 1")
+end)
+
 return check.done()

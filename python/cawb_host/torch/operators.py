@@ -253,6 +253,7 @@ define("sqrt reciprocal erfinv celu leaky_relu hardswish hardsigmoid softshrink 
        "logaddexp2 xlogy frac deg2rad rad2deg sinc polar _prelu_kernel prelu rrelu_with_noise glu", kind="pointwise")
 for long, nanoseconds in (("digamma", 49), ("ldexp", 36), ("lgamma", 20), ("floor_divide", 16), ("i0", 12.7)):
     define(long, kind="pointwise", slow=nanoseconds)
+define("special_bessel_j0 special_bessel_j1 special_bessel_y0 special_bessel_y1", kind="pointwise", inexact=True)
 define("native_dropout", kind="pointwise", picks="input")
 define("bernoulli normal uniform exponential random cauchy geometric log_normal", kind="pointwise", picks="self", writes="self")
 define("rand randn randint rand_like randn_like randint_like randperm multinomial")
@@ -322,6 +323,7 @@ define("_batch_norm_with_update _batch_norm_no_update cudnn_batch_norm miopen_ba
        scales="input", linear="bias", factors="weight", rows="batch_norm", when=in_evaluation)
 
 define("_weight_norm_interface _weight_norm", kind="normalization", scales="v", factors="g")
+define("renorm", kind="normalization", scales="self")
 
 # Products.
 

@@ -4,6 +4,8 @@
 
 local expressions = require "cawb.compose.operators.expressions"
 local graphs = require "cawb.compose.ir.graph"
+local text = require "cawb.compose.ir.tree.text"
+local tree = require "cawb.compose.ir.tree"
 local types = require "cawb.torch.types"
 
 local M = { table = {} }
@@ -69,9 +71,13 @@ local function pointwise(g, op)
   local out = op.out[1]
   op = without_division(op, out.dtype)
   local cast = computing(op, out.dtype)
-  local text = expressions.of(op.name, op.args, cast)
-  if not text then return nil, ("%s of %s has no expression"):format(op.name, cast) end
-  return { g:map(text, out.dtype, operands(g, op, cast), cast, casts[op.name]) }
+  local line = expressions.of(op.name, op.args, cast)
+  if not line then return nil, ("%s of %s has no expression"):format(op.name, cast) end
+  local list = operands(g, op, cast)
+  if tree.has(text.read(line, cast, casts[op.name]), function(t) return t.op == "argument" and t.k > #list end) then
+    return nil, ("its line, %s, has more operands than this call, which has %d"):format(line, #list)
+  end
+  return { g:map(line, out.dtype, list, cast, casts[op.name]) }
 end
 
 --- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.
@@ -91,7 +97,7 @@ function M.build(g, op)
       o.dtype:find "complex" and "; real and imaginary parts as tensors of their own would serve" or "") end
   end
   local constructor = M.table[op.name] or expressions.knows(op.name) and pointwise
-  if not constructor then return nil, "compose has no way to make it (lua/cawb/compose/operators); other operators that compute the same "
+  if not constructor then return nil, "compose has no way to make it (lua/cawb/compose/README.md says how to add one); other operators that compute the same "
     .. "would serve, or a kernel by hand or of an agent" end
   local narrow = sums[op.name] and op.x[1] and halves[op.x[1].dtype]
   local made, why = constructor(g, narrow and widened(g, op) or op)
