@@ -110,6 +110,11 @@ def judged(program, found, plain):
     return None
 
 
+def is_mistake(words):
+    """Whether a refusal is none: the compiler ended with an error."""
+    return words.startswith(("a mistake in the compiler", "an error in the backend"))
+
+
 def is_random(program):
     """Whether two calls of eager PyTorch differ, or could."""
     if program.operator.name.startswith(("empty", "new_empty")):
@@ -121,8 +126,8 @@ def is_random(program):
 
 
 def row_of(program, device):
-    """{"state", "why", "reached"}: "right", "wrong", "fell" where no package was made, "nothing" where nothing is to be computed; None where
-    there is nothing to compare."""
+    """{"state", "why", "reached"}: "right", "wrong", "mistake" where the compiler failed, "fell" where no package was made, "nothing" where
+    nothing is to be computed; None where there is nothing to compare."""
     try:
         if is_random(program):
             return None
@@ -144,13 +149,14 @@ def row_of(program, device):
         why = judged(program, program.results(fast), plain)
         parts = [p for g in report.of(backend.owner_of(fast)) for p in g.parts]
         failed = [p.why for p in parts if p.checked and p.why]
+        refusals = [words for g in report.of(backend.owner_of(fast)) for *_, words in g.left] + [p.why or "" for p in parts]
     except Exception as error:                # pylint: disable=broad-except
         return {"state": "late" if isinstance(error, Late) else "raised", "why": "%s: %s" % (type(error).__name__, str(error)[:300]), "reached": []}
     finally:
         packages.get = right
         report.graphs.clear()
-    why = why or (failed[0] if failed else None)
-    bad = "strides" if why and why.startswith(STRIDES.split("%", maxsplit=1)[0]) and "strides" in why else "wrong"
+    why = why or next(iter(failed), None) or next(filter(is_mistake, refusals), None)
+    bad = "strides" if "has strides" in (why or "") else "mistake" if is_mistake(why or "") else "wrong"
     return {"state": bad if why else "right" if reached else "fell" if any(p.why != "it computes nothing" for p in parts) else "nothing", "why": why, "reached": sorted(reached)}
 
 
@@ -202,9 +208,9 @@ def read(store):
 def table(rows, device):
     own, reached = set(lowering.operators(device)), {name for row in rows for name in row["reached"]}
     for row in rows:
-        if row["state"] in ("wrong", "strides", "raised", "late"):
+        if row["state"] in ("wrong", "mistake", "strides", "raised", "late"):
             print("%-7s %s, sample %d: %s" % (row["state"], row["operator"], row["sample"], (row["why"] or "").split("\n", 1)[0][:160]))
-    count = {state: sum(row["state"] == state for row in rows) for state in ("right", "wrong", "strides", "fell", "nothing", "raised", "late")}
+    count = {state: sum(row["state"] == state for row in rows) for state in ("right", "wrong", "mistake", "strides", "fell", "nothing", "raised", "late")}
     print("%d operators of PyTorch: %s samples" % (len({row["operator"] for row in rows}), ", ".join("%d %s" % (n, s) for s, n in count.items())))
     print("%d of the compiler's %d operators reached; not: %s" % (len(own & reached), len(own), ", ".join(sorted(own - reached))))
 

@@ -22,8 +22,12 @@ local function task_of(device, request)
            params = list(request.params), device = device }
 end
 
+-- A candidate; or nil and why there is none. A mistake in compose concerns this graph alone.
 local function make(task, request, way)
-  return compose.make(task, { arch = task.device.info.arch, sms = request.sms, memory = request.bytes, libraries = false, fuse = way.fuse })
+  local fine, made, why = pcall(compose.make, task, { arch = task.device.info.arch, sms = request.sms, memory = request.bytes, libraries = false,
+                                                      fuse = way.fuse })
+  if not fine then return nil, "a mistake in the compiler: " .. tostring(made):match "[^\n]*" end
+  return made, why
 end
 
 -- Launches, tensors and scratch as data. A worker that counts blocks has no data, so it takes none and needs no memory.

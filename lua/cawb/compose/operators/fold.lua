@@ -46,7 +46,7 @@ M.any, M.all = truth "any", truth "all"
 
 -- The place of the extreme, in one dimension or in all of them.
 local function place(g, x, name, dim, keepdim)
-  if dim == nil then return g:reduce(name, g:reshape(x, { graphs.numel(x.shape) }), { true }, keepdim, "int64") end
+  if dim == nil or #x.shape == 0 then return g:reduce(name, g:reshape(x, { graphs.numel(x.shape) }), { true }, keepdim, "int64") end
   return g:reduce(name, x, axes_of(dim, #x.shape), keepdim, "int64")
 end
 

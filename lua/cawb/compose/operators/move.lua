@@ -50,6 +50,7 @@ function M.arange(g, op)
 end
 
 function M.linspace(g, op)
+  if not (op.args.start and op.args["end"]) then return nil, "its bounds are tensors" end
   local out, n = op.out[1], op.out[1].shape[1]
   if n == 1 then return { g:fill(op.args.start, { 1 }, out.dtype) } end
   local step = n > 1 and (op.args["end"] - op.args.start) / (n - 1) or 0
@@ -212,10 +213,12 @@ end
 
 function M.index_select(g, op)
   local x = op.x[1]
-  return { taken_along(g, x, op.by.index, op.args.dim % math.max(1, #x.shape) + 1, op.out[1].shape) }
+  if #x.shape == 0 then return { g:broadcast(x, op.out[1].shape) } end
+  return { taken_along(g, x, op.by.index, op.args.dim % #x.shape + 1, op.out[1].shape) }
 end
 
 function M.gather(g, op)
+  if #op.x[1].shape == 0 then return { g:broadcast(op.x[1], op.out[1].shape) } end
   return { g:pick(op.x[1], op.by.index, op.args.dim % #op.x[1].shape + 1) }
 end
 
