@@ -1,17 +1,15 @@
 -- kernel_conv: convolutions of one to three dimensions as products of tensor.lua (implicit GEMM). The left factor's rows are pixels,
--- 64 channels a chunk, on a grid that is padded with zeros. A tap of the window is then a shift of rows, and the input is stored
--- only once, not once for each tap. A stride makes several such grids, one for each remainder of a place. A transposed convolution
--- is several plain ones (kernel_transposed.lua). Windows over few channels are folded: trailing dimensions of the window become
--- channels.
+-- 64 channels a chunk, on a grid that is padded with zeros (conv_shape.lua). A tap of the window is then a shift of rows, and the input is
+-- stored only once, not once for each tap. Windows over few channels are folded: trailing dimensions of the window become channels.
 
 local costs = require "cawb.compose.cost.products"
+local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
 local literal = require "cawb.compose.ir.literal"
-local views = require "cawb.compose.ir.view"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
 local point = require "cawb.compose.emit.tensor.point"
@@ -19,108 +17,15 @@ local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tiles = require "cawb.compose.emit.tensor.tiles"
-local transposed = require "cawb.compose.emit.tensor.kernel_transposed"
 
 local M = {}
 
 local LEAST = 1 << 24                 -- operations below which a library's call is as good
 local FULL = { 4, 0.06 }              -- a wide range has kernels of its own where these launches take no more than this share of the time
 
-local combinations, list, product, ravel, ceil = grids.combinations, grids.joined, grids.product, grids.ravel, template.ceil
+local product, ceil = grids.product, template.ceil
 
--- ---- where taps read: along one dimension
-
--- Of a plain convolution: how many grids (phases), the first one's remainder, places of a grid, and for each tap
--- its phase and shift.
-local function plain_taps(c, d, out, size)
-  local s, seen, count, most = c.stride[d], {}, 0, 0
-  local taps = {}
-  for k = 0, c.taps[d] - 1 do
-    local at = k * c.dilation[d]
-    taps[k + 1] = { phase = at % s, shift = at // s }
-    if not seen[at % s] then count, seen[at % s] = count + 1, true end
-    most = math.max(most, at // s)
-  end
-  if count == 1 then
-    for _, tap in ipairs(taps) do tap.phase = 0 end
-  end
-  return { taps = taps, phases = count > 1 and s or 1, places = grids.places(out, most, s, -c.padding[d], size, count > 1 and s - 1 or 0) }
-end
-
--- ---- the grids of a whole convolution
-
--- `folded`: how many trailing dimensions of the window become channels.
-local function plain_shape(x, c, folded)
-  local p = { places = {}, phases = {}, counts = {}, fold = {}, dims = {} }
-  for d = 1, c.dims do
-    local is_folded = d > c.dims - folded
-    local t = not is_folded and plain_taps(c, d, x.shape[d + 2], x.inputs[1].shape[d + 2])
-    p.dims[d] = t
-    p.places[d] = t and t.places or x.shape[d + 2]
-    p.phases[d] = t and t.phases or 1
-    p.counts[d] = t and c.taps[d] or 1
-    if is_folded then p.fold[#p.fold + 1] = c.taps[d] end
-  end
-  local images, shifts, taps = x.shape[1], {}, combinations(p.counts)
-  for _, digits in ipairs(taps) do
-    local phase, shift = {}, {}
-    for d = 1, c.dims do
-      local tap = p.dims[d] and p.dims[d].taps[digits[d] + 1] or { phase = 0, shift = 0 }
-      phase[d], shift[d] = tap.phase, tap.shift
-    end
-    shifts[#shifts + 1] = ravel(phase, p.phases) * images * product(p.places) + ravel(shift, p.places)
-  end
-  p.sets, p.taps, p.side = { shifts }, taps, 1
-  return p
-end
-
--- ---- its factors
-
--- The input as a view of rows: indices z (group), row, k; zeros beyond its edges.
-local function pixels(x, c, p, channels)
-  local from = x.inputs[1]
-  local rows = list(list(p.phases, { x.shape[1] }), p.places)
-  local depth = list(p.fold, { channels })
-  local function places(i)
-    if c.transposed then return transposed.pixel(x, c, p, channels, i) end
-    local at, k = index.unravel(i[2], rows), index.unravel(i[3], depth)
-    local j, guards = { at[c.dims + 1], index.add(k[#k], i[1], channels) }, {}
-    for d = 1, c.dims do
-      local q, folded = at[c.dims + 1 + d], d - (c.dims - #p.fold)
-      local place = index.plus(index.scale(q, c.stride[d]), -c.padding[d])
-      place = folded > 0 and index.add(place, k[folded], c.dilation[d]) or index.add(place, at[d])
-      j[d + 2] = place
-      guards[#guards + 1] = place
-      guards[#guards + 1] = index.plus(index.scale(place, -1), from.shape[d + 2] - 1)
-    end
-    return j, guards
-  end
-  local shape = { c.groups, product(rows), product(depth) }
-  local piece = views.piece(1, shape, function(i) return (places(i)) end, function(i) return (select(2, places(i))) end)
-  return { kind = "view", id = "pixels", inputs = { from }, shape = shape, dtype = from.dtype, pieces = { piece }, fill = 0 }
-end
-
--- Where each tap's weights begin, as a table in C; phases without digits keep their own remainder.
-local function tap_table(kernel, x, c, p)
-  if c.transposed then return transposed.tables(kernel.name, x, c, p) end
-  local strides = library.layout(x.inputs[2]).strides
-  local places = {}
-  for n, k in ipairs(p.taps) do
-    local at = 0
-    for d = 1, c.dims - #p.fold do at = at + k[d] * strides[d + 2] end
-    places[n] = at
-  end
-  return ("static __constant__ int %s_weights[] = { %s };\n"):format(kernel.name, table.concat(places, ", "))
-end
-
--- The place of a plain convolution's weight, without the part that follows from its tap.
-local function plain_weight(w, c, p, channels, columns, z)
-  local k = index.unravel(index.var("kk", product(p.fold) * channels), list(p.fold, { channels }))
-  local place = index.scale(index.add(index.var("row", columns), z, columns), w.strides[1])
-  place = index.add(place, k[#k], w.strides[2])
-  for f = 1, #p.fold do place = index.add(place, k[f], w.strides[c.dims - #p.fold + f + 2]) end
-  return index.plus(place, w.offset or 0)
-end
+-- ---- its weights
 
 -- Weights as rows of output channels: 64 numbers for each step, in the order of the steps. The sets' steps lie one
 -- behind the other, in each chunk after chunk, tap after tap.
@@ -136,8 +41,7 @@ local function weight_reader(kernel, x, c, p, channels, columns)
     end
     body:line("const int kk = taps > 0 ? step / taps * 64 + k %% 64 : %d/**/;", depth)
     body:line("if (kk >= %d/**/) return 0.0f;", depth)
-    local place = c.transposed and transposed.weight(body, kernel.name, x, c, p, channels, columns, z)
-      or plain_weight(w, c, p, channels, columns, z)
+    local place = shapes.weight(body, kernel.name, x, c, p, channels, columns, z)
     return ("%s[%s + %s_weights[first + step %% taps]]"):format(body:tensor(w.node), index.c(place), kernel.name)
   end
 end
@@ -173,15 +77,7 @@ local function open_where(body, guards)
 end
 
 -- The indices of an output by its row and column, and its guards, which must not be negative.
-local function output(x, c, p, columns, column)
-  if c.transposed then return transposed.output(x, c, p, columns, transposed.column(p, columns, column)) end
-  local at = index.unravel(index.var("row", x.shape[1] * product(p.places)), list({ x.shape[1] }, p.places))
-  local i, guards = { at[1], index.add(column, index.var("z", c.groups), columns) }, {}
-  for d = 1, c.dims do
-    i[d + 2], guards[d] = at[d + 1], index.plus(index.scale(at[d + 1], -1), x.shape[d + 2] - 1)
-  end
-  return i, guards
-end
+local function output(x, c, p, columns, column) return shapes.output(x, c, p, columns, shapes.column(p, columns, column)) end
 
 -- A root's value from a sum at a place of the convolution.
 local function result(body, x, root, i, name)
@@ -239,9 +135,7 @@ end
 
 -- One result, by its line and side (tensor.lua).
 local function write_one(body, x, c, p, columns, root, name)
-  local i, guards
-  if c.transposed then i, guards = transposed.output(x, c, p, columns, transposed.line(p, columns))
-  else i, guards = output(x, c, p, columns, index.var("line", columns)) end
+  local i, guards = shapes.output(x, c, p, columns, shapes.line(p, columns))
   body.known_only = { [x] = true }
   local inside = open_where(body, guards)
   body:store(root, i, result(body, x, root, i, name))
@@ -250,7 +144,7 @@ end
 
 -- Where results are turned before they are written: of those whose rows are neighbours in memory, unless pairs are written as such.
 local function turned(x, c, p, columns, root)
-  local side = c.transposed and transposed.beside(p) or 1
+  local side = shapes.beside(p)
   if not c.transposed and not sixteen.type_of(x) or side ~= 1 and side ~= 2 and side ~= 4 or are_pairs(x, c, p, columns, root) then return nil end
   return { side = side, write = function(body, r, name) write_one(body, x, c, p, columns, r, name) end }
 end
@@ -282,7 +176,7 @@ local PAIRED, TURNED = 0.93, 1.12
 local function scatter(x, c, p, columns)
   if not c.transposed or c.stride[c.dims] == 1 then return 1 end
   if p.apart == c.dims then return 1.9 end
-  if p.side <= transposed.beside(p) then return 1 end
+  if p.side <= shapes.beside(p) then return 1 end
   return are_pairs(x, c, p, columns, x) and PAIRED or TURNED
 end
 
@@ -301,13 +195,13 @@ end
 local function best_shape(chip, x, c, channels, columns)
   local best, least
   if c.transposed then
-    for _, p in ipairs(transposed.shapes(x, c, columns)) do
+    for _, p in ipairs(shapes.transposed(x, c, columns)) do
       local all = p.gaps and sixteen.type_of(x) and math.huge or seconds(chip, x, c, p, channels, columns)      -- where NaN must not meet a zero
       if not best or all < least and not is_padding(x, c, p, channels, columns) then best, least = p, all end
     end
   else
     for folded = 0, c.dims do
-      local p = plain_shape(x, c, folded)
+      local p = shapes.plain(x, c, folded)
       local all = work(x, c, p, channels, columns)
       if not best or all < least then best, least = p, all end
     end
@@ -355,7 +249,7 @@ function M.geometry(kernel, x, options)
   local p = best_shape(options.chip, x, c, channels, columns)
   local weights = weight_reader(kernel, x, c, p, channels, columns)
   if not weights then return nil end
-  local view = pixels(x, c, p, channels)
+  local view = shapes.pixels(x, c, p, channels)
   local steps = ceil(view.shape[3], 64) * #p.taps
   return {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
@@ -365,7 +259,7 @@ function M.geometry(kernel, x, options)
     left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
     right = { rows = columns * p.side, depth = 64 * steps, along = false, loads = true, element = weights, count = weight_count(kernel, p, view.shape[3]) },
-    tables = function() return tap_table(kernel, x, c, p) .. count_function(kernel, p, view.shape[3]) end,
+    tables = function() return shapes.tables(kernel.name, x, c, p) .. count_function(kernel, p, view.shape[3]) end,
     turned = turned(x, c, p, columns, kernel.roots[1]),
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
