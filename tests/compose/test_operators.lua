@@ -36,7 +36,7 @@ each("functions of two", "[torch.randn(6, 1, 21), torch.randn(5, 21) + 3]", nil,
 
 each("whole numbers", "[torch.randint(-9, 9, (6, 31)), torch.randint(1, 5, (6, 31))]", nil, {
   "x + y", "x * y - 3", "x // y", "x % y", "-x", "x.abs()", "x / y", "x ** 2", "x & y", "x | y", "x ^ y", "~x", "x > y", "x.clamp(-2, 3)",
-  "x.float() * 0.5", "x.to(torch.int32) + 1", "(x > 0).int()", "x.sum(1)", "x.amax(0)", "x.prod(1)", "x.sign()", "x.bool()", "torch.signbit(x)",
+  "x.float() * 0.5", "x.to(torch.int32) + 1", "(x > 0).int()", "x.sum(1)", "x.amax(0)", "x.prod(1)", "x.sign()", "x.bool()", "torch.signbit(x)", "torch.gcd(x * 6, y * 4)", "torch.gcd(x.int(), y.int())",
   "x.to(torch.uint8)", "torch.maximum(x, y)", "torch.where(x > 0, x, y)" })
 
 each("numbers where a tensor may stand", "[torch.rand(6, 31) * 3 + 1, torch.randint(-9, 9, (6, 31))]", nil, {
@@ -47,7 +47,7 @@ each("reduces", "[torch.randn(6, 37, 5)]", nil, {
   "x.sum()", "x.sum(1)", "x.mean((0, 2))", "x.mean()", "x.amax(2)", "x.amin((0, 1))", "x.max(1)[0]", "x.max(1)[1]", "x.min(2)[1]",
   "x.max()", "x.argmax(1)", "x.argmin(0)", "x.argmax()", "x.var(1)", "x.std(2)", "x.var((0, 1), correction=0)", "torch.var_mean(x, 1)[1]",
   "x.norm()", "x.norm(dim=1)", "torch.linalg.vector_norm(x, 1, 2)", "torch.linalg.vector_norm(x, float('inf'), 1)",
-  "torch.linalg.vector_norm(x, 3, 1)", "torch.logsumexp(x, 1)", "torch.logsumexp(x, (0, 2), True)", "(x > 0).any(1)", "(x > -9).all(2)",
+  "torch.linalg.vector_norm(x, 3, 1)", "torch.logsumexp(x, 1)", "torch.logsumexp(x, (0, 2), True)", "(x > 0).any(1)", "torch.count_nonzero(x)", "torch.count_nonzero((x * 2).round(), 1)", "torch.count_nonzero(x > 0, (0, 2))", "(x > -9).all(2)",
   "(x * 0.1 + 1).prod(1)", "torch.aminmax(x, dim=1)[0]", "x.sum(1, keepdim=True)" })
 
 each("distances of rows and slices", "[torch.randn(3, 30, 17), torch.randn(3, 28, 17)]", nil, {

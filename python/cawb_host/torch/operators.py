@@ -245,7 +245,7 @@ define("nan_to_num copysign heaviside hardshrink", kind="pointwise", chooses=Tru
 define("square", kind="pointwise", scales="self", exact=True)
 define("pow", kind="pointwise", slow=13, inexact=True, when=when_squared)
 define("eq ne lt le gt ge logical_and logical_or logical_xor logical_not isnan isinf isfinite signbit bitwise_and bitwise_or bitwise_xor "
-       "bitwise_not bitwise_left_shift bitwise_right_shift", kind="pointwise", exact=True)
+       "bitwise_not bitwise_left_shift bitwise_right_shift gcd", kind="pointwise", exact=True)
 define("exp exp2 expm1 log log2 log10 log1p rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc sigmoid",
        kind="pointwise", inexact=True)
 define("log_sigmoid_forward silu mish gelu elu selu softplus", kind="pointwise", apart=True)

@@ -1,4 +1,5 @@
--- functions: functions that CUDA has not, as C that is called where it stands, in float64. `cost` is that of ir/operations.lua.
+-- functions: functions that CUDA has not, as C that is called where it stands: of one float64, or of `count` whole numbers (class "bits"). `cost`
+-- is that of ir/operations.lua.
 
 local M = {}
 
@@ -21,5 +22,7 @@ end
 
 M.bessel_i0e = scaled_bessel(0, "1 + z * (1.0 / 8 + z * (9.0 / 128 + z * (225.0 / 3072 + z * 11025.0 / 98304)))", "")
 M.bessel_i1e = scaled_bessel(1, "1 - z * (3.0 / 8 + z * (15.0 / 128 + z * (315.0 / 3072 + z * 14175.0 / 98304)))", "(x < 0 ? -1 : 1) * ")
+
+M.gcd = { cost = 200, count = 2, class = "bits", body = "[](long long a, long long b) { while (b) { const long long c = a % b; a = b, b = c; } return a < 0 ? -a : a; }" }
 
 return M

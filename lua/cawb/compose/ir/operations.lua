@@ -92,7 +92,7 @@ for name, row in pairs(library) do
   table_[name] = { class = "function", c = name == "abs" and "fabs" or name, cost = row[1], evaluate = row[2], count = row[3] or 1 }
 end
 
-for name, one in pairs(functions) do table_[name] = { class = "function", body = one.body, cost = one.cost, count = 1 } end
+for name, one in pairs(functions) do table_[name] = { class = one.class or "function", body = one.body, cost = one.cost, count = one.count or 1 } end
 
 --- The row of an operation; nil where there is none of this name.
 function M.row(name) return table_[name] end

@@ -175,7 +175,7 @@ local whole = {
     return args.rounding_mode == "floor" and "(A / B - (A % B != 0 && (A < 0) != (B < 0)))" or "A / B"
   end,
   pow = function(args) return args.exponent == 2 and "A * A" or args.exponent == 3 and "A * A * A" or nil end,
-  bitwise_left_shift = "(A << B)", bitwise_right_shift = "(A >> B)",
+  gcd = "gcd(A, B)", bitwise_left_shift = "(A << B)", bitwise_right_shift = "(A >> B)",
 }
 
 --- The line (ir/tree/text.lua) of an operator that is computed in `dtype`, from its arguments; nil if there is none.

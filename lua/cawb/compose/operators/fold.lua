@@ -44,6 +44,11 @@ end
 
 M.any, M.all = truth "any", truth "all"
 
+function M.count_nonzero(g, op)
+  local x = op.x[1]
+  return { g:reduce("sum", g:map("(A != 0 ? 1 : 0)", "int64", { x }, x.dtype), axes_of(dims(op), #x.shape)) }
+end
+
 -- The place of the extreme, in one dimension or in all of them.
 local function place(g, x, name, dim, keepdim)
   if dim == nil or #x.shape == 0 then return g:reduce(name, g:reshape(x, { graphs.numel(x.shape) }), { true }, keepdim, "int64") end
