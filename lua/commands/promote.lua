@@ -4,6 +4,7 @@
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local device = require "cawb.gpu.device"
+local options = require "cawb.base.options"
 local promote = require "cawb.door.promote"
 
 local M = { summary = "a checked candidate as a PyTorch operator: cawb promote RUN --into DIR" }
@@ -12,6 +13,7 @@ M.usage = [[
 usage: cawb promote RUN --into DIR [--package NAME] [--shape rows=64..4096/64,cols=128]...
        [--otherwise reference|warn|refuse] [--name NAME] [--speedup 1.05] [--out STORE]
        [--turn N] [--device NAME] [--task FILE] [--trust] [--modelled] [--json]
+       [--set deadlines.NAME=seconds]...
 
 Checks the task's own shape and every --shape (constants of the task): the strict judge on ten
 fresh inputs, 5% over eager and over torch.compile with confidence, the incumbent where DIR has
@@ -20,12 +22,12 @@ every size between them is judged once. Writes a Python package, or nothing: the
 DIR/NAME with a pyproject.toml for pip. Its Module takes the place of the task's Model; what was
 not verified runs the reference, or as --otherwise says. RUN is what `cawb` printed as kept,
 or a name in --out. Exit code 0: promoted; 1: refused. --modelled accepts modelled times, to try
-it out.
+it out. The judge's options are the run's; --set changes deadlines alone, such as deadlines.run=60.
 ]]
 
 local own = { ["--into"] = "value", ["--package"] = "value", ["--otherwise"] = "value", ["--name"] = "value",
   ["--speedup"] = "value", ["--out"] = "value", ["--turn"] = "value", ["--device"] = "value", ["--task"] = "value",
-  ["--trust"] = "flag", ["--shape"] = "list", ["--modelled"] = "flag", ["--json"] = "flag" }
+  ["--trust"] = "flag", ["--shape"] = "list", ["--set"] = "list", ["--modelled"] = "flag", ["--json"] = "flag" }
 
 local most_shapes = 1024
 
@@ -140,12 +142,23 @@ local function check(given, words)
   end
 end
 
+local function set(all, assignments)
+  for key, value in pairs(all.deadlines) do all.deadlines[key] = value + 0.0 end      -- a record has 10.0 as 10
+  for _, assignment in ipairs(assignments) do
+    if not assignment:match "^deadlines%." then
+      wrong(("--set %s: what was recorded is judged again by its own options; only deadlines.NAME=seconds can be set"):format(assignment))
+    end
+    command.sound(options.set(all, assignment))
+  end
+end
+
 function M.main(argv)
   local given, words = command.take(argv, own)
   local shapes = all_shapes(given.shape)
   check(given, words)
   local place = place_of(given)
   local store <close>, was = command.turn(words[1], given)
+  set(was.options, given.set)
   local dev <close> = need(device.open(given.device or was.run.device, { deadlines = was.options.deadlines }))
   local r = promote.run(was, dev, how_of(was, given, shapes, place))
   if given.json then print(core.json.encode(r)) else show(r) end

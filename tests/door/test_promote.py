@@ -45,6 +45,36 @@ memset(y, 7)
 launch("copy", { grid = (x.numel + 63) // 64, block = 64 }, after, x, x.numel)
 launch("scale", { grid = (x.numel + 63) // 64, block = 64, shared = 65536 }, y, 3, 1.0, after, w, x.numel)
 """
+ACT = """import torch
+def act(x):
+    return torch.relu(x)
+"""
+
+SMALLNET = """import torch
+from netparts.act import act
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(8)
+    def forward(self, x):
+        return act(self.norm(x))
+"""
+
+NEIGHBOURLY = """import torch
+from smallnet import Net
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net()
+        self.eval()
+    def forward(self, x):
+        return self.net(x)
+def get_inputs():
+    return [torch.randn(4, 8)]
+def get_init_inputs():
+    return []
+"""
+
 STRATEGY = """local cawb = require "cawb"
 local c = assert(cawb.candidate "%s/k")
 return { turns = 1, step = function(run) return run:evaluate(c) and false end }
@@ -145,6 +175,13 @@ class Promote(unittest.TestCase):
         return next(p.name for p in (cls.folder / "runs").iterdir() if name in p.name)
 
     @classmethod
+    def composed(cls, name, task):
+        (cls.folder / (name + ".py")).write_text(task)
+        done = cls.cawb(str(cls.folder / (name + ".py")), "--device", "sim:h100", "--quiet", "--out", str(cls.folder / "runs"))
+        assert done.returncode == 0, done.stdout + done.stderr
+        return next(p.name for p in (cls.folder / "runs").iterdir() if name in p.name)
+
+    @classmethod
     def cawb(cls, *words):
         return subprocess.run([PROGRAM, *words], capture_output=True, text=True)
 
@@ -189,6 +226,30 @@ class Promote(unittest.TestCase):
         self.assertRegex(done.stdout, "FAILED  the package's own test.*it was moved")
         self.assertFalse(into.exists() or list(self.folder.glob("moved.untested")))
 
+    def test_deadlines_can_be_set(self):
+        into = self.folder / "hurried"
+        done = self.promote("--modelled", "--speedup", "0.001", "--into", str(into), "--set", "deadlines.run=0.000001")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, "FAILED  .*did not end in time")
+
+    def test_modules_beside_the_task_go_along(self):
+        """A batch norm in eval() in a module that imports another: its variances are never negative."""
+        (self.folder / "netparts").mkdir()
+        (self.folder / "netparts" / "__init__.py").write_text("")
+        (self.folder / "netparts" / "act.py").write_text(ACT)
+        (self.folder / "smallnet.py").write_text(SMALLNET)
+        run_id, into = self.composed("neighbourly", NEIGHBOURLY), self.folder / "apart" / "fast_net"
+        into.parent.mkdir()
+        done = self.cawb("promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--speedup", "0.001", "--into", str(into))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        use = "import torch\nfrom fast_net import Module\nassert Module()(torch.ones(4, 8)).min() >= 0"
+        self.python(use, into.parent)
+        other = self.folder / "other"
+        other.mkdir()
+        (other / "smallnet.py").write_text("Net = None\n")
+        with self.assertRaisesRegex(AssertionError, "smallnet.py is not the module that was verified, .*: rename one of them"):
+            self.python(use, other, into.parent)
+
     def test_not_faster_than_the_incumbent(self):
         before = (self.into / "report.md").stat().st_mtime_ns
         done = self.promote("--modelled", "--speedup", "0.001", "--into", str(self.into))
@@ -198,6 +259,8 @@ class Promote(unittest.TestCase):
 
     def test_wrong_words(self):
         for words, says in ((["promote"], "a run and a folder are needed"), (["promote", "x", "--into", "y", "--shape", "rows"], "write NAME=value"),
+                            (["promote", self.run_id, "--out", str(self.folder / "runs"), "--into", "y", "--set", "tolerance.factor=9"],
+                             "only deadlines.NAME=seconds can be set"),
                             (["promote", "x", "--into", "y", "--shape", "rows=9..3"], "NAME=first..last"),
                             (["promote", "x", "--into", "y", "--shape", "a=1..100,b=1..100"], "more than 1024 shapes"),
                             (["promote", "x", "--into", "y", "--otherwise", "panic"], "reference, warn or refuse"),

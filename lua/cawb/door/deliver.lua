@@ -185,7 +185,7 @@ end
 
 local project = [[
 [build-system]
-requires = ["setuptools>=61"]
+requires = ["setuptools>=62.3"]
 build-backend = "setuptools.build_meta"
 
 [project]
@@ -197,7 +197,7 @@ dependencies = ["torch>=2.4"]
 packages = ["%s"]
 
 [tool.setuptools.package-data]
-"%s" = ["*"]
+"%s" = ["*", "neighbours/**"]
 ]]
 
 -- The reference as it is judged: the task's own text where nothing in it is set from outside and it is no plain function.
@@ -207,23 +207,40 @@ local function reference(task)
   return "# The task as it was judged: its constants are set, comments are gone.\n" .. task.source .. "\n"
 end
 
+-- Modules that the task imports from its own folder, by their places in the package.
+local function neighbours(result, task)
+  local files = {}
+  for path in (result.neighbours or ""):gmatch "[^\n]+" do
+    files["neighbours/" .. path] = assert(file.read((task.path:match "^(.*/)" or "") .. path))
+  end
+  return files
+end
+
+local function write_all(folder, files)
+  local ok, message, name = core.fs.mkdir(folder)
+  for one, text in pairs(files) do
+    if ok then ok, message, name = core.fs.mkdir((folder .. "/" .. one):match "^(.*)/") end
+    if ok then ok, message, name = file.write(folder .. "/" .. one, text) end
+  end
+  return ok, message, name
+end
+
 --- Write the package: `result` of promote.lua, with the folder; `was`, the turn; the shapes; `task` = { path, source, overrides, arch }.
 --- Returns true, or nil, message, name.
 function M.write(result, was, shapes, task)
-  local files = { ["kernel.cu"] = was.candidate.source, ["plan.lua"] = was.candidate.plan, ["reference.py"] = reference(task),
+  local files = neighbours(result, task)
+  files["kernel.cu"], files["plan.lua"], files["reference.py"] = was.candidate.source, was.candidate.plan, reference(task)
+  for name, text in pairs {
     ["candidate.json"] = core.json.encode { defines = was.candidate.defines, tunables = was.candidate.tunables,
       options = array { table.unpack(was.candidate.options) } } .. "\n",
-    ["promoted.json"] = core.json.encode(about(result, task, shapes)) .. "\n", ["report.md"] = M.page(result) }
+    ["promoted.json"] = core.json.encode(about(result, task, shapes)) .. "\n", ["report.md"] = M.page(result) } do files[name] = text end
   local templates = core.home .. "/lua/cawb/door/promoted/"
   for _, name in ipairs { "__init__.py", "launch.py", "module.py", "test_promoted.py" } do
     files[name] = assert(file.read(templates .. name))
   end
   local head, tail = assert(file.read(templates .. "launcher.c")):match "^(.-)@DATA@(.*)$"
   files["launcher.c"] = head .. c_data(shapes) .. tail
-  local ok, message, name = core.fs.mkdir(result.folder)
-  for one, text in pairs(files) do
-    if ok then ok, message, name = file.write(result.folder .. "/" .. one, text) end
-  end
+  local ok, message, name = write_all(result.folder, files)
   if ok and result.project then
     ok, message, name = file.write(result.project .. "/pyproject.toml",
       (project:gsub("%%s", { ["%s"] = result.package })))

@@ -7,6 +7,7 @@ local core = require "cawb.core"
 local deliver = require "cawb.door.deliver"
 local judge = require "cawb.judge.judge"
 local execute = require "cawb.judge.worker.execute"
+local file = require "cawb.base.file"
 local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 local display = require "cawb.base.display"
@@ -158,13 +159,24 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
--- Why the package's own test refuses it, where it lies; nil where it passes.
-local function tested(folder, python_path)
-  local pipe = assert(io.popen(("cd %s && PYTHONDONTWRITEBYTECODE=1 timeout %d %s test_promoted.py 2>&1"):format(quoted(folder), M.test_seconds,
-    quoted(python_path))))
+-- What a command says, and whether it succeeds.
+local function said_by(...)
+  local pipe = assert(io.popen((...):format(select(2, ...))))
   local said = pipe:read "a"
-  local ok = pipe:close()
+  return said, pipe:close()
+end
+
+-- Why the package's own test refuses it, in a folder where nothing else lies; nil where it passes.
+local function tested(folder, python_path)
+  local said, ok = said_by("cd %s && PYTHONDONTWRITEBYTECODE=1 timeout %d %s test_promoted.py 2>&1", quoted(folder), M.test_seconds,
+    quoted(python_path))
   return not ok and (said:match "\n(%w+Error:[^\n]*)" or said:match "([^\n]+)%s*$" or "it says nothing") or nil
+end
+
+-- Modules beside the task that it imports: they go along. One path a line.
+local function neighbours(first, python_path)
+  local said, ok = said_by("%s %s %s", quoted(python_path), quoted(core.home .. "/lua/cawb/door/promoted/neighbours.py"), quoted(first.path))
+  return ok and said or needed.fail(first.path .. ": the modules that it imports cannot be found: see above", "task")
 end
 
 -- The package is written beside its place, and tested there as its user would. A package that was there before stays where it fails.
@@ -182,10 +194,17 @@ end
 
 -- ---- all of it
 
+--- How many times as long a kernel may take where the processor executes it: other work there takes turns with it.
+function M.patience(text)
+  local load = tonumber((text or file.read "/proc/loadavg" or ""):match "^([%d.]+)")
+  return math.max(1, load or 1)
+end
+
 -- The run's options for one shape, under the strict rules.
-local function options_for(was, overrides)
+local function options_for(was, overrides, modelled)
   local all = options.copy(was.options)
   all.rules = "strict"
+  if modelled then all.deadlines.run = all.deadlines.run * M.patience() end
   needed.sound(options.overlay(all, { task = overrides }, "--shape"))
   return all
 end
@@ -198,7 +217,7 @@ end
 
 -- The task at other sizes, in the task host that all of them share, to be closed, and the options.
 local function at_sizes(was, dev, host, overrides)
-  local all = options_for(was, overrides)
+  local all = options_for(was, overrides, dev.info.modelled)
   return need(tasks.open(was.run.task, { device = dev, options = all, host = host })), all
 end
 
@@ -257,6 +276,7 @@ function M.run(was, dev, how)
   result.python = hello.path
   local shapes, first = try_all(was, dev, how, result, { host, hello })
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end
+  if result.ok then result.neighbours = neighbours(first, result.python) end
   if result.ok then check_package(result, was, shapes, first) end
   if not result.ok then return result end
   need(deliver.write(result, was, shapes, first))

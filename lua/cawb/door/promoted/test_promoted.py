@@ -22,13 +22,19 @@ torch.backends.cudnn.allow_tf32 = False
 SHAPES = promoted.ABOUT["shapes"]
 
 
+# Parameters that have no negative number, such as variances, keep none.
+STATE = dict(promoted.MODEL.state_dict(keep_vars=True))
+NOT_NEGATIVE = [name in STATE and STATE[name].numel() > 0 and bool((STATE[name] >= 0).all()) for name in promoted.PARAMS]
+
+
 def tensors(shape, device, change=0):
     made = []
-    for dtype, size, strides in shape["tensors"]:
+    for (dtype, size, strides), never in zip(shape["tensors"], [False] * len(promoted.ABOUT["inputs"]) + NOT_NEGATIVE):
         if change and size:
             size, strides = [size[0] + change] + size[1:], None
         kind = getattr(torch, dtype)
-        one = torch.randn(size, device=device).to(kind) if kind.is_floating_point else torch.ones(size, device=device, dtype=kind)
+        drawn = torch.randn(size, device=device)
+        one = (drawn.abs() + 0.1 if never else drawn).to(kind) if kind.is_floating_point else torch.ones(size, device=device, dtype=kind)
         made.append(torch.empty_strided(size, strides, dtype=kind, device=device).copy_(one) if strides else one)
     return made
 
@@ -77,7 +83,7 @@ class Operator(unittest.TestCase):
         promoted.run(*args)
         for parameter in args[len(promoted.ABOUT["inputs"]):]:
             if parameter.is_floating_point():
-                parameter.mul_(-1.5)
+                parameter.mul_(1.5 if bool((parameter >= 0).all()) else -1.5)
         self.check(args)
 
     @unittest.skipUnless(verified_gpu(), "no GPU of the kind that it was verified on")
