@@ -2,6 +2,7 @@
 changed in them, parameters whose packed forms are made again, and what happens where the driver fails."""
 import contextlib
 import ctypes
+import math
 import os
 import pathlib
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 import types
 import unittest
+import weakref
 from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -45,6 +47,23 @@ def beginning(size):
     """A tensor that begins where PyTorch's allocator begins one on a GPU."""
     room = torch.empty(size + 64)
     return room[-room.data_ptr() // 4 % 64:][:size]
+
+
+class Pool:
+    """Memory as PyTorch's allocator gives that of a GPU: the smallest free block that is large enough, or a part of it; free again once
+    its tensor is gone."""
+
+    def __init__(self):
+        self.room, self.free = beginning(1 << 14), [(0, 1 << 14)]                          # blocks: first element, elements
+
+    def take(self, size, strides, dtype):
+        wanted = (math.prod(size) * dtype.itemsize + 511) // 512 * 128
+        first, whole = min((block for block in self.free if block[1] >= wanted), key=lambda block: block[::-1])
+        self.free.remove((first, whole))
+        self.free += [(first + wanted, whole - wanted)] if whole > wanted else []
+        taken = self.room[first:first + wanted].view(dtype).as_strided(size, strides)
+        weakref.finalize(taken, self.free.append, (first, wanted))
+        return taken
 
 
 @unittest.skipUnless(os.path.exists(LIBRARY), "the launcher is not built")
@@ -125,6 +144,13 @@ class Launcher(unittest.TestCase):
         last = [self.address(line, 0) for line in lines if line.startswith(("node second", "change second"))]
         self.assertEqual(last, [a for i, a in enumerate(facts["outs"]) if i == 0 or a != facts["outs"][i - 1]])
         self.assertEqual(sum(line.startswith("change") for line in lines), changed)
+
+    def test_results_that_are_kept_do_not_move_scratch(self):
+        pool = Pool()
+        with mock.patch.object(native, "allocator", lambda device: pool.take):
+            _, facts, lines = self.drive(3)
+        self.assertEqual(len(set(facts["outs"])), 3)
+        self.assertEqual([line.split(" ")[1] for line in lines if line.startswith("change")], ["second"] * 2)      # the one that writes results
 
     def test_a_stream_that_is_captured_gets_launches(self):
         _, facts, lines = self.drive(3, FAKE_CAPTURING="1")

@@ -175,17 +175,17 @@ class Native:
                 at = held[-1].data_ptr()
             addresses[i] = at
         empty = self.empty
+        if self.scratch:                            # first: results would take the place that the last call gave back
+            held.append(empty((self.scratch_size,), (1,), torch.uint8))
+            at = held[-1].data_ptr()
+            for i, place in self.scratch:
+                addresses[i] = at + place
         made = [empty(*form) for form in self.forms]
         for i, t in zip(self.outputs, made):
             addresses[i] = t.data_ptr()
         stream = stream_of(self.index)
         if self.first:
             held.append(self.prepare(params, known, stream, addresses))
-        if self.scratch:
-            held.append(empty((self.scratch_size,), (1,), torch.uint8))
-            at = held[-1].data_ptr()
-            for i, place in self.scratch:
-                addresses[i] = at + place
         self.enqueue(self.first, len(self.steps) - self.first, self.graph, stream, addresses)
         return made                                 # until here nobody else may have the memory of `held`
 
