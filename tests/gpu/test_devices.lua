@@ -70,7 +70,7 @@ check.test("what is wrong with a description is said, with the file", function()
     check.equal(name, "invalid", path)
     check.matches(message, pattern)
   end
-  fails("h10", "no simulated device 'sim:h10' %(did you mean 'h100'%?%); there are a100, .*files of your own")
+  fails("h1000", "no simulated device 'sim:h1000' %(did you mean 'h100'%?%); there are a10, .*files of your own")
   fails("none/such.lua", "none/such.lua: there is no such file")
   fails(own("missing", "sms = 40, ", ""), "missing.lua: the figure 'sms' is missing")
   fails(own("unknown", "sms = 40", "smss = 40"), "unknown.lua: unknown figure 'smss' %(did you mean 'sms'%?%)")

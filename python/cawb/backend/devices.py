@@ -8,7 +8,7 @@ from cawb.backend import native
 from cawb.backend.recording import Refused
 
 # Simulated devices by capability: their description names the architecture, and no GPU is touched by the compiler.
-BY_CAPABILITY = {(7, 5): "sim:t4", (8, 0): "sim:a100", (8, 9): "sim:l40s", (9, 0): "sim:h100", (10, 0): "sim:b200"}
+BY_CAPABILITY = {(7, 5): "sim:t4", (8, 0): "sim:a100", (8, 6): "sim:a10", (8, 9): "sim:l40s", (9, 0): "sim:h100", (10, 0): "sim:b200"}
 
 
 @dataclasses.dataclass(frozen=True)
