@@ -37,10 +37,7 @@ end
 
 -- Text and launches of a kernel, under a number that no other one has; or nil and why it cannot be made.
 local function generate_one(kernel, number, options, known)
-  kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(kernels_of.reads(kernel)) }, {}
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do kernel.own[x] = true end
-  end
+  kernel.name, kernel.reads, kernel.own = name_of(kernel, number), { table.unpack(kernels_of.reads(kernel)) }, kernels_of.inside(kernel)
   local made, why = repeated.generate(kernel, options, known)
   if why then return nil, ("%s: %s"):format(plan.about(kernel), why) end
   kernel.whole, kernel.call = made, not made or nil

@@ -230,24 +230,33 @@ end
 --- A reduce of x, with the dimensions that are gone as ones.
 function Graph:keepdim(node, x, axes) return self:reshape(node, without(x.shape, axes, true)) end
 
+--- Goes through these nodes and all below them, each once and behind its inputs; with `ends`, not to the inputs of a node where that holds.
+function M.walk(nodes, visit, ends)
+  local seen = {}
+  local function go(x)
+    if seen[x] then return end
+    seen[x] = true
+    for _, input in ipairs(ends and ends(x) and {} or x.inputs) do go(input) end
+    visit(x)
+  end
+  for _, x in ipairs(nodes) do go(x) end
+end
+
+--- Whether this holds for a node and all below it.
+function M.all(x, holds)
+  local yes = true
+  M.walk({ x }, function(y) yes = yes and holds(y) end, function() return not yes end)
+  return yes
+end
+
 -- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
-  local needed, list, placed = {}, {}, {}
-  local function need(x)
-    if needed[x] then return end
-    needed[x] = true
-    for _, input in ipairs(x.inputs) do need(input) end
-  end
-  local function place(x)
-    if placed[x] then return end
-    placed[x] = true
-    for _, input in ipairs(x.inputs) do place(input) end
-    list[#list + 1] = x
-  end
-  for _, x in ipairs(self.outputs) do need(x) end
+  local needed, list, kept = {}, {}, {}
+  M.walk(self.outputs, function(x) needed[x] = true end)
   for _, x in ipairs(self.nodes) do
-    if needed[x] then place(x) end
+    if needed[x] then kept[#kept + 1] = x end
   end
+  M.walk(kept, function(x) list[#list + 1] = x end)
   return list
 end
 

@@ -2,8 +2,8 @@
 
 local M = {}
 
--- Kinds that can be prepared. Library calls and outputs cannot: the plan makes them in each call.
-local kinds = { map = true, view = true, reduce = true, scan = true, pick = true }
+--- Kinds that can be prepared. Library calls and outputs cannot: the plan makes them in each call.
+M.kinds = { map = true, view = true, reduce = true, scan = true, pick = true }
 
 -- The leaves below a node: "params", "inputs" (among others), or "nothing" of both.
 local function made_of(x)
@@ -11,7 +11,7 @@ local function made_of(x)
   local found = "inputs"
   if x.kind == "leaf" then
     found = x.source:find "^param:" and "params" or x.source:find "^input:" and "inputs" or "nothing"
-  elseif kinds[x.kind] and not x.is_output then
+  elseif M.kinds[x.kind] and not x.is_output then
     found = "nothing"
     for _, input in ipairs(x.inputs) do
       local one = made_of(input)

@@ -185,18 +185,13 @@ end
 local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal = true }
 
 -- Whether a node follows from constants alone: then so does what the program does with it, and the record is right for every call.
-local function is_known(x, seen)
-  if x.kind == "leaf" then return not x.source:find ":" end
-  if seen[x] == nil then
-    seen[x] = x.kind ~= "unknown"
-    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and is_known(input, seen) end
-  end
-  return seen[x]
+local function is_known(x)
+  return graphs.all(x, function(y) return y.kind ~= "unknown" and not (y.kind == "leaf" and y.source:find ":") end)
 end
 
 local function are_known(list)
   for _, x in ipairs(list) do
-    if not is_known(x, {}) then return false end
+    if not is_known(x) then return false end
   end
   return true
 end

@@ -128,21 +128,15 @@ end
 --- A kernel in words: its operators with their lines.
 function M.about(kernel)
   local words, seen = {}, {}
-  local function visit(x)
-    if seen[x] then return end
-    seen[x] = true
-    if x.kind == "leaf" then return end
-    for _, input in ipairs(x.inputs) do
-      if not input.stored or kernel.own[input] then visit(input) end
-    end
-    local from = x.from
+  local function is_beyond(x) return x.kind == "leaf" or x.stored and not kernel.own[x] end
+  graphs.walk(kernel.roots, function(x)
+    local from = not is_beyond(x) and x.from
     local word = from and (from.name .. (from.line and " (line " .. from.line .. ")" or ""))
     if word and not seen[word .. (from.number or 0)] then
       seen[word .. (from.number or 0)] = true
       words[#words + 1] = word
     end
-  end
-  for _, x in ipairs(kernel.roots) do visit(x) end
+  end, is_beyond)
   return #words > 0 and table.concat(words, ", ") or "a copy"
 end
 

@@ -1,6 +1,8 @@
 -- views: questions of rewrite rules about views; nodes with dimensions left out.
 
+local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local prepared = require "cawb.compose.ir.prepared"
 local view = require "cawb.compose.ir.view"
 
 local M = {}
@@ -114,23 +116,10 @@ function M.is_constant(x, axes)
 end
 
 --- Whether a node follows from parameters and numbers alone.
-function M.is_fixed(x, seen)
-  seen = seen or {}
-  if seen[x] == nil then
-    seen[x] = x.kind ~= "leaf" or x.source:find "^param:" ~= nil or x.source == "fill" or x.source == "const" or x.source == "iota"
-    for _, input in ipairs(x.inputs) do seen[x] = seen[x] and M.is_fixed(input, seen) end
-  end
-  return seen[x]
-end
+function M.is_fixed(x) return graphs.all(x, function(y) return y.kind ~= "leaf" or not y.source:find "^input:" end) end
 
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
-function M.is_given(x)
-  if x.kind == "leaf" then return not x.source:find "^input:" end
-  for _, input in ipairs(x.inputs) do
-    if not M.is_given(input) then return false end
-  end
-  return x.kind == "map" or x.kind == "view" or x.kind == "reduce" or x.kind == "scan" or x.kind == "pick"
-end
+function M.is_given(x) return M.is_fixed(x) and graphs.all(x, function(y) return y.kind == "leaf" or prepared.kinds[y.kind] end) end
 
 local function left(shape, axes)
   local list = {}

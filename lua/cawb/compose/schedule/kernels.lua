@@ -1,35 +1,29 @@
 -- kernels: the kernels of a lowering while they are joined: each behind those that it reads from. They know who stores a node and who
 -- reads it.
 
+local graphs = require "cawb.compose.ir.graph"
+
 local M = {}
 
 ---@class cawb.Kernels
 local Kernels = {}
 Kernels.__index = Kernels
 
-local function inside(kernel)
+-- What a kernel stores, and what it computes on the way.
+local function nodes_of(kernel) return table.move(kernel.members, 1, #kernel.members, #kernel.roots + 1, { table.unpack(kernel.roots) }) end
+
+--- The same as a set.
+function M.inside(kernel)
   local set = {}
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do set[x] = true end
-  end
+  for _, x in ipairs(nodes_of(kernel)) do set[x] = true end
   return set
 end
 
 -- The nodes below a kernel's own at which `ends(x)` holds.
 local function below(kernel, ends)
-  local found, seen, own = {}, {}, inside(kernel)
-  local function visit(x)
-    if seen[x] then return end
-    seen[x] = true
-    if not own[x] and ends(x) then
-      found[#found + 1] = x
-      return
-    end
-    for _, input in ipairs(x.inputs) do visit(input) end
-  end
-  for _, list in ipairs { kernel.roots, kernel.members } do
-    for _, x in ipairs(list) do visit(x) end
-  end
+  local found, own = {}, M.inside(kernel)
+  local function is_end(x) return not own[x] and ends(x) end
+  graphs.walk(nodes_of(kernel), function(x) if is_end(x) then found[#found + 1] = x end end, is_end)
   return found
 end
 
