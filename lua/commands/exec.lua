@@ -104,6 +104,10 @@ end
 
 function M.main(argv)
   local o = parse(argv)
+  if o.program:match "%.cu$" or o.program:match "%.c[px][px]$" then
+    local name = o.program:match "([^/]+)%.%w+$"
+    command.wrong(("%s is a source; compile it first: nvcc -cudart shared -lineinfo %s -o %s, then: cawb exec ./%s"):format(o.program, o.program, name, name))
+  end
   local r = command.need(program.run(o.program, o.arguments, o.device))
   if o.json then print(core.json.encode(r)) else print_page(r, o) end
   return code_of(r)

@@ -78,14 +78,25 @@ local function print_goals(v)
   end
 end
 
-local function print_wrong(v)
-  print(("wrong (%s): %s"):format(v.stage, v.reason))
-  if v.log and v.log ~= "" and v.log ~= v.reason then print(v.log) end
+local function print_wrong(v, say)
+  say(("wrong (%s): %s"):format(v.stage, v.reason))
+  if v.log and v.log ~= "" then say(v.log) end
 end
 
-local function print_verdict(e, v)
-  if v.ok then print(("right, in %s modelled"):format(display.time(v.seconds))) else print_wrong(v) end
-  for _, f in ipairs(v.found) do print(f.text) end
+-- Prints each text once, in which a kernel's file has the name of the answer.
+local function sayer(path)
+  local said, name = "", path:gsub("%%", "%%%%")
+  return function(text)
+    local shown = text:gsub("%f[%w_]kernel%.cu", name)
+    if not said:find(shown:match "^[%l ]+: (.+)" or shown, 1, true) then print(shown) end
+    said = said .. "\n" .. shown
+  end
+end
+
+local function print_verdict(e, v, path)
+  local say = sayer(path)
+  if v.ok then print(("right, in %s modelled"):format(display.time(v.seconds))) else print_wrong(v, say) end
+  for _, f in ipairs(v.found) do say(f.text) end
   if v.goals[1] then print_goals(v) end
   if v.passed then return print(("Exercise %d is solved."):format(e.number)) end
   print(("Not yet. A hint: cawb exercise %d --hint"):format(e.number))
@@ -97,7 +108,7 @@ local function judge(e, path, given)
   local device <close> = command.need(cawb.device(given.device or "sim:h100"))
   local v = command.need(exercises.judge(e, device, { source },
     { small = given.small, plan = file.read((path:gsub("%.cu$", "") .. ".lua")) }))[1]
-  if given.json then print(core.json.encode(v)) else print_verdict(e, v) end
+  if given.json then print(core.json.encode(v)) else print_verdict(e, v, path) end
   return v.passed and 0 or 1
 end
 

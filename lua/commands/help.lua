@@ -1,6 +1,8 @@
 -- cawb help: what can be typed.
 
 local core = require "cawb.core"
+local file = require "cawb.base.file"
+local strategy = require "cawb.base.strategy"
 
 local text = [[
 cawb %s: optimise GPU kernels from a Lua script, with the hardware in the loop.
@@ -45,6 +47,10 @@ function M.main()
     local name = file:match "^(.*)%.lua$"
     local c = name and (name == "help" and M or dofile(core.home .. "/lua/commands/" .. file))
     if c then print(("  %-10s %s"):format(name, c.summary)) end
+  end
+  print "\nstrategies: cawb NAME TASK.py; cawb help NAME prints its page"
+  for _, name in ipairs(strategy.names()) do
+    print(("  %-12s %s"):format(name, (assert(file.read(strategy.file(name))):match "^%-%- [%w_]+: ([^\n.:]+)" or "")))
   end
   print("\nThe manual is " .. core.home .. "/docs/README.md")
   return 0

@@ -207,6 +207,10 @@ check.test("a best candidate whose files are not there is not called kept", func
   assert(not out:find "\nkept in", out)
 end)
 
+check.test("help lists the strategies", function()
+  check.matches(check.shell(("'%s' help"):format(core.program)), "\nstrategies: [^\n]+\n.*\n  react +reason, act, observe\n.*\n  tune ")
+end)
+
 check.test("dead ends say what to do", function()
   check.write(dir .. "/boom.lua", 'error("boom")')
   check.write(dir .. "/deep.lua", 'local function f()\n  error("deep")\nend\nf()\n')

@@ -86,6 +86,15 @@ check.test("the command lists, explains, hints, solves, and begins without overw
   end
 end)
 
+check.test("a race is told once, under the name of the answer's file", function()
+  local path = check.write(dir .. "/my4.cu", exercises.text(assert(exercises.find "4"), "start"))
+  local out, status = check.shell(("'%s' exercise 4 %s --small"):format(core.program, path))
+  check.equal(status, 1)
+  check.equal(select(2, out:gsub("with no __syncthreads", "")), 1, out)
+  check.matches(out, "my4%.cu line %d+: warp")
+  assert(not out:find("kernel.cu", 1, true), out)
+end)
+
 check.test("an answer that falls short is told how far, and one that does not ends with 0", function()
   local path = check.write(dir .. "/two.cu", exercises.text(list[2], "start"))
   local out, code = exercise("2 --small " .. path)

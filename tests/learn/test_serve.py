@@ -140,6 +140,21 @@ class Score(Serving):
         self.assertEqual(self.server.ask("GET", "/nowhere")[0], 404)
         self.assertEqual(self.server.ask("GET", "/score/unknown")[0], 404)
 
+    def test_a_bad_item_does_not_refuse_the_batch(self):
+        status, answer = self.server.ask("POST", "/score", {"items": [
+            {"task": "softmx", "candidate": RIGHT}, {"task": "softmax", "candidate": RIGHT}, {"task": "softmax", "candidate": {"sauce": "x"}}, 7]})
+        self.assertEqual(status, 200, answer)
+        unknown, right, field, number = answer["items"]
+        self.assertTrue(right["ok"], right)
+        for item, says in ((unknown, "items[0]: .*did you mean 'softmax'"), (field, r"items\[2\]: .*no field 'sauce'"), (number, r"items\[3\] must be")):
+            self.assertEqual((item["name"], "reward" in item), ("usage", False), item)
+            self.assertRegex(item["error"], says.replace("[0]", r"\[0\]"))
+
+    def test_a_reply_with_python_is_told_that_kernels_are_wanted(self):
+        item = self.server.score({"text": "```python\nclass ModelNew:\n    pass\n```"})[1]["items"][0]
+        self.assertEqual((item["ok"], item["stage"], item["name"]), (False, "reply", "unsupported"), item)
+        self.assertRegex(item["reason"], "not judged: .* executes kernels only.*```cuda")
+
     def test_web_pages_and_foreign_names_are_refused(self):
         self.assertEqual(self.server.ask("GET", "/health", headers={"Origin": "http://somewhere"})[0], 403)
         self.assertEqual(self.server.ask("GET", "/health", headers={"Host": "somewhere:80"})[0], 403)

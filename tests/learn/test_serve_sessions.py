@@ -73,6 +73,16 @@ class Sessions(Serving):
         line.frame(0x81, b'{"type":"close"}')
         self.assertEqual(line.receive()[0], 8)
 
+    def test_a_reply_with_python_costs_its_step_and_not_the_session(self):
+        line = self.socket()
+        self.assertEqual(line.ask("reset")[0], "observation")
+        for action in ({"text": "```python\nclass ModelNew:\n    pass\n```"}, {"python": "class ModelNew:\n    pass\n"}):
+            kind, step = line.ask("step", action)
+            self.assertEqual((kind, step["reward"], step["done"]), ("observation", -1, False), step)
+            self.assertRegex(step["observation"]["text"], "executes kernels only.*```cuda")
+        kind, step = line.ask("step", RIGHT)
+        self.assertEqual((kind, step["observation"]["result"]["ok"]), ("observation", True), step)
+
     def test_pings_are_answered_while_a_step_is_under_way(self):
         line = self.socket()
         line.ask("reset")

@@ -55,6 +55,8 @@ check.test("single: one candidate, one turn; a reply without one is told so", fu
   run, r = finish("single", { { "No." }, { "No." }, { "No." } })
   check.equal(#r.turns, 0)
   check.equal(r.ended, "finished")
+  check.equal(run.memory.unread, "3 replies in a row held no candidate; of the last: There is no block that begins with ```cuda: "
+    .. "kernel.cu goes there, whole. cawb report shows them")
 end)
 
 check.test("best_of_n: independent samples, each of them a turn", function()

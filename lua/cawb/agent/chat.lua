@@ -96,7 +96,8 @@ end
 function Chat:nudge(text)
   self.idle = self.idle + 1
   if self.idle >= self.run.options.agent.fence then
-    return self.run:give_up "the model has nothing to do any more"
+    return self.run:give_up(("%d replies in a row called no tool: %s needs an endpoint with tool calls; `single`, `best_of_n` and "
+      .. "`repair` need none. cawb report shows the replies"):format(self.idle, self.run.strategy.name))
   end
   return self:say(text)
 end

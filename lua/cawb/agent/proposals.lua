@@ -52,7 +52,11 @@ function M.ask(chat)
       return candidate
     end
     chat.idle = chat.idle + 1
-    if chat.idle >= chat.run.options.agent.fence or not chat:say(why) then return nil end
+    if chat.idle >= chat.run.options.agent.fence then
+      chat.run.memory.unread = ("%d replies in a row held no candidate; of the last: %s cawb report shows them"):format(chat.idle, why)
+      return nil
+    end
+    if not chat:say(why) then return nil end
   end
 end
 

@@ -141,7 +141,7 @@ local endings = {
 local function closing(run)
   local why = endings[run.ended] or run.ended == "failed" and "the run could not go on"
     or run.reason or run.ended
-  if not run.best then return ("no candidate passed; %s"):format(why) end
+  if not run.best then return ("no candidate passed; %s"):format(#run.turns == 0 and run.memory.unread or why) end
   return ("%s\nbest: turn %d, %s, %s%s, reward %.3g; %s"):format(answer.sentence_of(run.best.facts), run.best.number, title(run.best),
     display.interval(run.best.time_s), run.best.modelled and " modelled" or "", run.best.reward, why)
 end

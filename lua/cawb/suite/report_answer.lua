@@ -86,7 +86,7 @@ local function error_words(run, t)
     local b = run.baselines[kind]
     local nrms = b and b.nrms or kind == "eager" and t.eager_nrms
     if nrms then words[#words + 1] = ("%s's is %.1e"):format(M.called(kind), nrms)
-    elseif b and run.modelled then words[#words + 1] = M.called(kind) .. " is not run here, and counts as no less accurate" end
+    elseif b and run.modelled then words[#words + 1] = M.called(kind) .. " is not run here, and its error is taken to be no larger than the kernel's" end
   end
   return table.concat(words, "; ")
 end

@@ -24,6 +24,9 @@ check.test("what cannot be caught is said, with what to do", function()
   local _, told, code = exec ""
   check.equal(code, 2)
   check.matches(told, "a program is needed")
+  _, told, code = exec "mine.cu"
+  check.equal(code, 2)
+  check.matches(told, "mine%.cu is a source; compile it first: nvcc %-cudart shared %-lineinfo mine%.cu %-o mine, then: cawb exec %./mine")
   _, told, code = exec "--fast ./x"
   check.equal(code, 2)
   check.matches(told, "unknown flag '%-%-fast'; those of the program stand behind its name")

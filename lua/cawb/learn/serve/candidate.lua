@@ -4,6 +4,7 @@
 local candidates = require "cawb.judge.task.candidate"
 local compose = require "cawb.compose"
 local core = require "cawb.core"
+local kinds = require "cawb.gpu.kinds"
 local proposals = require "cawb.agent.proposals"
 
 local M = {}
@@ -106,6 +107,13 @@ function M.misfit(spec)
   if not spec.source and (spec.plan or spec.tunables or spec.defines) then
     return "candidate: 'plan', 'defines' and 'tunables' go with 'source'"
   end
+end
+
+--- Why a device does not execute a candidate, as a failure in words for who wrote it; or nil. The candidate may be right elsewhere.
+function M.elsewhere(device, c)
+  local why, name = kinds.refusal(device, c.python and "python" or "kernels")
+  return why and { ok = false, stage = "reply", name = name, reason = ("not judged: %s. %s"):format(why, c.python
+    and "Here a candidate is kernel.cu in a block that begins with ```cuda, and plan.lua in another with ```lua" or "Here a candidate is Python with ModelNew") }
 end
 
 --- The candidate of a form that fits; a schedule needs `held`, its task on a place. Returns it; or nil and a failure as data;

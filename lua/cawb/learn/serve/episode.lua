@@ -145,7 +145,8 @@ local function perform(self, action)
     bind(self, held)
     if action.tool then return use_tool(self, action) end
     if not c then c, facts = candidate.new(action, held) end
-    if not c then return unread(self, facts) end
+    facts = c and candidate.elsewhere(held.task.device, c) or facts
+    if not c or facts then return unread(self, facts) end
     local got, message, name = evaluate(self, c)
     if not got then held.spoilt = true end
     return got, message, name

@@ -37,7 +37,7 @@ function Score:unread(facts)
   facts.seconds, facts.modelled, facts.variants = { compile = 0.0, verify = 0.0, measure = 0.0 }, self.modelled, {}
   local value, message = rewards.value(self.reward, facts, self.options.deadlines.rule)
   if not value then return nil, message, "strategy" end
-  return { ok = false, stage = facts.stage, reason = facts.reason, reward = value, modelled = self.modelled }
+  return { ok = false, stage = facts.stage, reason = facts.reason, name = facts.name, reward = value, modelled = self.modelled }
 end
 
 -- On a place: evaluate, record, remember.
@@ -116,9 +116,8 @@ function Score:one(entry, spec, how)
   else
     c, facts = candidate.new(spec)
   end
-  local refused = c and kinds.refusal(self.device, c.python and "python" or "kernels")
-  if refused then c, facts = nil, { ok = false, stage = "reply", reason = refused } end
-  if not c then return self:unread(facts) end
+  facts = c and candidate.elsewhere(self.device, c) or facts
+  if not c or facts then return self:unread(facts) end
   local item, message, name = measured(self, entry, c, how)
   if item and spec.schedule then item.source, item.plan, item.decisions = c.source, c.plan, decisions end
   return item, message, name
@@ -126,22 +125,26 @@ end
 
 -- ---- a request
 
--- Its items as { entry, spec }, or nil and what is wrong.
+local function read_item(self, item, i)
+  if type(item) ~= "table" then return { wrong = ("items[%d] must be an object {task, candidate}"):format(i - 1) } end
+  local entry, why = self.tasks:find(item.task)
+  if entry then why = candidate.misfit(item.candidate) end
+  if not why and item.candidate.python then why = kinds.refusal(self.device, "python") end
+  return { entry = entry, spec = item.candidate, wrong = why and ("items[%d]: %s"):format(i - 1, why) }
+end
+
+-- Its items as { entry, spec }, or { wrong = why } where others are sound; or nil and what is wrong.
 local function read_items(self, body)
   local items = body.items or { { task = body.task, candidate = body.candidate } }
   if type(items) ~= "table" or #items == 0 then return nil, "'items' must be a list of {task, candidate}" end
   if body.confirm ~= nil and type(body.confirm) ~= "boolean" then return nil, "'confirm' must be true or false" end
   if #items > most_items then return nil, ("%d items; at most %d in one request"):format(#items, most_items) end
-  local list = {}
+  local list, sound = {}, false
   for i, item in ipairs(items) do
-    if type(item) ~= "table" then return nil, ("items[%d] must be an object {task, candidate}"):format(i - 1) end
-    local entry, why = self.tasks:find(item.task)
-    if entry then why = candidate.misfit(item.candidate) end
-    if not why and item.candidate.python then why = kinds.refusal(self.device, "python") end
-    if why then return nil, ("items[%d]: %s"):format(i - 1, why) end
-    list[i] = { entry = entry, spec = item.candidate }
+    list[i] = read_item(self, item, i)
+    sound = sound or not list[i].wrong
   end
-  return list
+  return sound and list or nil, list[1].wrong
 end
 
 -- Those that are done make room, the oldest first.
@@ -168,7 +171,8 @@ local function begin(self, id, digest, list, how)
   forget_old(self)
   for i, item in ipairs(list) do
     loop.spawn(function()
-      local ok, value, message, name = xpcall(self.one, debug.traceback, self, item.entry, item.spec, how)
+      local ok, value, message, name = true, nil, item.wrong, "usage"
+      if not item.wrong then ok, value, message, name = xpcall(self.one, debug.traceback, self, item.entry, item.spec, how) end
       if not ok then value, message, name = nil, value, "mistake" end
       if name == "mistake" then
         self.log(message)
