@@ -110,7 +110,8 @@ each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)),
 
 each("grids and places of maxima", "[torch.randn(2, 3, 6, 8), torch.rand(2, 4, 5, 2) * 2.4 - 1.2]", nil, {
   "F.grid_sample(x, y, align_corners=False)", "F.grid_sample(x, y, padding_mode='reflection', align_corners=True)", "F.grid_sample(x, y, mode='bicubic', padding_mode='border', align_corners=False)",
-  "F.affine_grid(x[:, 0, :2, :3], (2, 1, 3, 4), align_corners=False)", "F.max_pool2d(x, 3, 2, 1, return_indices=True)[1]", "F.adaptive_max_pool2d(x, (4, 3), return_indices=True)[1]",
+  "F.affine_grid(x[:, 0, :2, :3], (2, 1, 3, 4), align_corners=False)", "F.max_pool2d(x, 3, 2, 1, return_indices=True)[1]",
+  "F.max_pool2d(torch.where(x > 0.3, float('nan'), x), 3, 2, 1, return_indices=True)[1]", "F.max_pool2d(torch.where(x > 0.3, float('nan'), x), 2, return_indices=True)[1]", "F.adaptive_max_pool2d(x, (4, 3), return_indices=True)[1]",
   "F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2)", "F.pad(x, (-1, 2, 1, -2), mode='replicate')" })
 
 each("losses", "[torch.randn(5, 23), torch.randn(5, 23)]", nil, {

@@ -89,14 +89,14 @@ function M.col2im(g, op)
   return { g:reduce("sum", view, behind(out, 2)) }
 end
 
--- Where in x the largest of each window lies, counted through space: the first of equals, or the first NaN. `shown` makes the
+-- Where in x the largest of each window lies, counted through space: the first of equals, or the last NaN. `shown` makes the
 -- same view of another tensor, with another value outside.
 local function found(g, x, dims, view, largest, shown)
   local space = { table.unpack(x.shape, #x.shape - dims + 1) }
   local numbers = g:broadcast(g:reshape(g:iota(tools.count(space, tools.axes_of(nil, dims))), space), x.shape)
   local best = g:view(largest, view.shape, function(i) return { table.unpack(i, 1, #largest.shape) } end)
-  local hit = g:map("(A == B || (A != A && B != B) ? C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") }, nil, { x.dtype, x.dtype })
-  return g:reduce("min", hit, behind(largest.shape, dims))
+  local hit = g:map("(A == B ? C : A != A && B != B ? -1 - C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") }, nil, { x.dtype, x.dtype })
+  return g:map("(A < 0 ? -1 - A : A)", "int64", { g:reduce("min", hit, behind(largest.shape, dims)) })
 end
 
 -- The same by the place in the window, where no padding may be the first of equals; else nil.
@@ -107,7 +107,9 @@ local function chosen(g, x, w, out, view)
     before[d], n = n, n * w.size[d]
   end
   shape[#shape + 1] = n
-  local k = g:reduce("argmax", g:reshape(view, shape), { [#shape] = true })
+  local window = g:reshape(view, shape)
+  local missing = g:map("(A != A ? B : -1)", "int64", { window, g:vector(g:iota(n), #shape, #shape) }, nil, { x.dtype, "int64" })
+  local k = g:map("(B < 0 ? A : B)", "int64", { g:reduce("argmax", window, { [#shape] = true }), g:reduce("max", missing, { [#shape] = true }) })
   local text, given, across = "0", { k }, 1
   for d = w.dims, 1, -1 do
     given[#given + 1] = g:numbers(out, w.ahead + d)
