@@ -156,7 +156,7 @@ set(long_tests
   compose/emit/test_cell_wave.lua compose/emit/test_gathered.lua compose/emit/test_sixteen.lua compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua
   compose/emit/test_window.lua compose/test_chips.lua compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
-  door/test_backend_graphs.py door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua
+  door/test_backend_graphs.py door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
   door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py
   door/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
   judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua

@@ -157,7 +157,8 @@ def row_of(program, device):
         report.graphs.clear()
     why = why or next(iter(failed), None) or next(filter(is_mistake, refusals), None)
     bad = "strides" if "has strides" in (why or "") else "mistake" if is_mistake(why or "") else "wrong"
-    return {"state": bad if why else "right" if reached else "fell" if set(refusals) - {"", "it computes nothing"} else "nothing", "why": why, "reached": sorted(reached)}
+    return {"state": bad if why else "right" if reached else "fell" if set(refusals) - {"", "it computes nothing"} else "nothing",
+            "why": why, "reached": sorted(reached)}
 
 
 # ---- all of them

@@ -119,7 +119,8 @@ def became(fast):
     slower = sum(p.operators for p in lost if p.why in (None, report.SLOWER))
     fell = sum(p.operators for p in lost) - slower + sum(len(g.left) for g in graphs)
     return {"graphs": len(graphs), "packages": sum(p.kernels > 0 for p in parts), "kernels": sum(p.kernels for p in parts),
-            "fell": fell / total if total else 0.0, "slower": slower / total if total else 0.0, "left": left, "choices": [t for t in map(choice, [*graphs, *parts]) if t]}
+            "fell": fell / total if total else 0.0, "slower": slower / total if total else 0.0, "left": left,
+            "choices": [t for t in map(choice, [*graphs, *parts]) if t]}
 
 
 def choice(entry):

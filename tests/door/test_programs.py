@@ -38,6 +38,26 @@ class Programs(unittest.TestCase):
         self.assertEqual((row["program"], row["mode"], row["missing"]), ("squeezenet", "one", "package torchvision is missing"))
         self.assertIn("1 failed or missing", done.stdout)
 
+    def test_a_run_that_is_cut_off_leaves_no_row(self):
+        subprocess.run([sys.executable, str(BENCH), self.store, "--lower", "--only", "^(squeezenet|vgg16_bn)$", "--until", "1", "--jobs", "2"],
+                       capture_output=True, check=True)
+        self.assertEqual(programs.read(self.store), [])
+
+    def test_a_turn_is_one_process_and_ends_while_something_compiles(self):
+        import turns                          # pylint: disable=import-outside-toplevel,import-error   # of bench/door
+        turn, path = turns.Turns(self.store), self.store
+        other = "import fcntl; fcntl.lockf(open(%r, 'a'), fcntl.LOCK_EX | fcntl.LOCK_NB)" % path
+
+        def is_free():
+            return subprocess.run([sys.executable, "-c", other], capture_output=True, check=False).returncode == 0
+        self.addCleanup(os.sched_setaffinity, 0, os.sched_getaffinity(0))
+        turn.taking(lambda: self.assertFalse(is_free()))()
+        turn.clocked("one", turn.clocked("two", lambda: self.assertTrue(is_free())))()
+        self.assertFalse(is_free())
+        self.assertEqual(list(turn.spent()), ["one"])
+        turn.give()
+        self.assertTrue(is_free())
+
     def test_the_table(self):
         left = [["aten.a.default", "model.py:3", "no way"]]
         rows = [dict(KEY, **RIGHT, program="one", mode="one"), dict(KEY, program="other", mode="one", failed="no memory"),
