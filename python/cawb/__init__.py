@@ -20,13 +20,19 @@ from cawb.process import program, serve
 from cawb.session import Session
 
 __all__ = ["AsyncEnv", "Env", "Failed", "Kernel", "NotSent", "Refused", "Session", "Verdict", "aconnect", "aserve", "compile", "connect", "explain",
-           "judge", "profile", "program", "serve"]
+           "judge", "profile", "program", "prompts", "serve"]
 
 
 def compile(model, **options):                # pylint: disable=redefined-builtin
     """torch.compile(model, backend="cawb") with these options: device, choose, report and others (cawb.backend.Options)."""
     from cawb import backend                  # pylint: disable=import-outside-toplevel
     return backend.compile(model, **options)
+
+
+def prompts(*tasks, **options):
+    """A prompt for each task of these files and suites, as Env.prompts has them; `options`: of cawb.serve."""
+    with serve(*tasks, **options) as env:
+        return env.prompts()
 
 
 def explain(compiled=None):

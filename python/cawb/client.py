@@ -86,6 +86,12 @@ class Env:
         """What is served: a list of {"key", "name", "hash", ...}."""
         return self._get("GET", "/tasks")[1]["tasks"]
 
+    def prompts(self, *tasks):
+        """A prompt for each task, of these or of all: [{"prompt": text, "task": key}, ...]. A reply to it is a candidate, text=."""
+        asked = tasks or [task["key"] for task in self.tasks()]
+        return [{"prompt": self._get("POST", "/reset", {"task": task, "prompt": "propose"})[1]["observation"]["text"], "task": task}
+                for task in asked]
+
     def score_all(self, items, memo=True, request_id=None, confirm=False):
         """What each of `items`, {"task": ..., "candidate": {...}}, is worth: a list of dictionaries with "ok", "reward"
         and more, in their order; with `confirm` what passes is evaluated again in a fresh worker. Raises Failed where the machine failed for one of them."""
@@ -101,6 +107,8 @@ class Env:
             time.sleep(0.5)
             status, answer = self._get("POST", "/score", body)
         for item in answer["items"]:
+            if item.get("name") == "usage" and "reward" not in item:
+                raise Refused(422, item["error"])
             if "error" in item and "reward" not in item:
                 raise Failed(item["error"])
         return answer["items"]

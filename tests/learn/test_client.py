@@ -52,6 +52,20 @@ class Client(Folder):
             self.assertEqual(env.process.poll(), None)
         self.assertEqual(env.process.returncode, 0)
 
+    def test_prompts_and_the_reward_of_trl_need_no_more_than_the_package(self):
+        from cawb import trl_env
+        with cawb.serve(TASK, out=self.out, **SMALL) as env:
+            rows = env.prompts()
+            self.assertEqual([row["task"] for row in rows], ["softmax"])
+            for part in ("def forward(self, x)", "```cuda", "plan.lua"):
+                self.assertIn(part, rows[0]["prompt"])
+            self.assertEqual(env.prompts("softmax"), rows)
+            reply = "It adds.\n```cuda\n%s```\n```lua\n%s```\n" % (RIGHT["source"], RIGHT["plan"])
+            good, bad = trl_env.reward(env)([reply, "I cannot."], task=["softmax", "softmax"])
+            self.assertTrue(good >= 1 and bad == -1, (good, bad))
+            with self.assertRaisesRegex(cawb.Refused, "did you mean 'softmax'"):
+                env.score_all([{"task": "softmax", "candidate": RIGHT}, {"task": "sofmax", "candidate": RIGHT}])
+
     async def several(self, url):
         async with cawb.aconnect(url) as env:
             items = await asyncio.gather(*(env.score("softmax", **RIGHT) for _ in range(3)))

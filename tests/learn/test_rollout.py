@@ -5,7 +5,7 @@ import types
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn", "engines")]
+sys.path[:0] = [os.path.join(ROOT, "python"), os.path.join(ROOT, "python/cawb_learn", "engines")]
 
 import torch  # noqa: E402
 import trl_rollout  # noqa: E402

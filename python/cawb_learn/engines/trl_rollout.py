@@ -5,7 +5,7 @@ and in which words, is decided here and not by a chat template. Each turn of all
 """
 import torch
 
-import trl_env
+from cawb import trl_env
 
 
 def said(item):

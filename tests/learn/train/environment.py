@@ -1,4 +1,4 @@
-"""environment.py OUT: python/cawb_learn/engines/trl_env.py as TRL's GRPOTrainer takes an environment: its tools become JSON schemas, an
+"""environment.py OUT: python/cawb/trl_env.py as TRL's GRPOTrainer takes an environment: its tools become JSON schemas, an
 episode is reset, driven and rewarded."""
 import os
 import sys
@@ -9,7 +9,7 @@ sys.path[:0] = [os.path.join(ROOT, folder) for folder in ("python", "python/cawb
 from transformers.utils import get_json_schema  # noqa: E402
 
 import cawb  # noqa: E402
-import trl_env  # noqa: E402
+from cawb import trl_env  # noqa: E402
 from serving import rung  # noqa: E402
 
 RIGHT = rung("v1_thread_per_row")

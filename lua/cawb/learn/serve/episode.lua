@@ -45,7 +45,7 @@ local function begin(self, held, wanted)
   if not self.run then return nil, message, name end
   self.work, message, name = session.new(self.run)
   if not self.work then return nil, message, name end
-  self.instructions, message = prompt.fill("mcp", self.run)
+  self.instructions, message = prompt.fill(wanted.prompt or "mcp", self.run)
   if not self.instructions then return nil, message, "usage" end
   self.run:record("message", { chat = 1, role = "system", text = self.instructions })
   return true
@@ -74,7 +74,7 @@ local function shown_tools(work)
   return list
 end
 
---- Begin anew on a task; an earlier run of this episode ends. `wanted` = { turns =, episode_id = }. Returns { observation =,
+--- Begin anew on a task; an earlier run of this episode ends. `wanted` = { turns =, episode_id =, prompt = "propose" }. Returns { observation =,
 --- done = }, or nil, message, name.
 function Episode:reset(entry, wanted)
   self:close()

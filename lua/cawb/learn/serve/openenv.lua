@@ -61,7 +61,8 @@ local function wanted_of(data)
   local turns = data.turns
   if turns ~= nil and not (math.type(turns) == "integer" and turns >= 1) then return nil, "'turns' must be a whole number from 1" end
   if data.episode_id ~= nil and type(data.episode_id) ~= "string" then return nil, "'episode_id' must be a text" end
-  return { turns = turns, episode_id = data.episode_id }
+  if data.prompt ~= nil and data.prompt ~= "propose" then return nil, "'prompt' can be 'propose': for a reply that holds the candidate, without tools" end
+  return { turns = turns, episode_id = data.episode_id, prompt = data.prompt }
 end
 
 -- Why an action cannot be read, or nil.
