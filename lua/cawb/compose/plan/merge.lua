@@ -178,6 +178,7 @@ end
 
 --- Both, the second where all texts are long; `from`: bytes from which on they are. Returns whether they are.
 function M.apply(kernels, from)
+  for _, kernel in ipairs(kernels) do kernel.written = kernel.made and kernel.made.text and literal.plain(kernel.made.text) or kernel.written end
   M.same(kernels)
   local is_long = bytes_of(kernels) > (from or M.LONG)
   if is_long then M.alike(kernels) end
