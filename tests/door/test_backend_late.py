@@ -41,6 +41,12 @@ class Gradients(unittest.TestCase):
             self.same(aten._adaptive_avg_pool2d_backward.default, torch.randn(2, 3, *size), x)
         self.same(aten.avg_pool3d_backward.default, torch.randn(1, 2, 2, 2, 3), torch.randn(1, 2, 5, 4, 6), [2], [], [0], False, True, None)
 
+    def test_transposed_convolutions_padded_by_more_than_a_stride(self):
+        x, weight = torch.randn(1, 2, 4, 4), torch.randn(2, 3, 2, 2)
+        given = [1, 2], [0, 1], [3, 4]
+        grad = torch.randn_like(aten.convolution(x, weight, None, *given, True, [2, 3], 1))
+        self.same(aten.convolution_backward.default, grad, x, weight, [3], *given, True, [2, 3], 1, [True, True, True])
+
     def test_largest_of_windows(self):
         x = torch.randn(2, 3, 7, 9)
         y, places = F.adaptive_max_pool2d(x, (3, 4), return_indices=True)

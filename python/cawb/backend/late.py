@@ -86,6 +86,8 @@ def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation,
     found = [None, None, None]
     if mask[0] and transposed:
         found[0] = aten.convolution(grad, weight, None, stride, padding, dilation, False, [0] * count, groups)
+        for d, n in enumerate(x.shape[2:]):                       # more, where the output was padded by a stride or more
+            found[0] = found[0].narrow(d + 2, 0, n) if found[0].shape[d + 2] > n else found[0]
     elif mask[0]:
         more = beyond(x.shape[2:], grad.shape[2:], weight.shape[2:], stride, padding, dilation)
         found[0] = aten.convolution(grad, weight, None, stride, padding, dilation, True, more, groups)
