@@ -91,16 +91,6 @@ check.test("blocks that could not wait for each other are not asked for", functi
   check.equal(launches(made)[1].grid[1], 1)
 end)
 
-check.test("weights that registers do not hold are read in each step: by parts of rows and of terms, by blocks that meet, and by one alone", function()
-  local function how(chip) return by(nil, { chip = composed.chip(chip) }) end
-  local made = right("return self.r(x)[0]", "[torch.randn(3, 2, 5)]", "self.r = nn.LSTM(5, 150)", how { sms = 1 }, {})
-  check.equal(launches(made)[1].grid[1], 1)
-  made = right("a, h = self.r(x)\nreturn a, h", "[torch.randn(2, 3, 5)]", "self.r = nn.GRU(5, 301, bidirectional=True)", how { sms = 4, cluster = 1 }, {})
-  check.equal(launches(made)[1].grid[1], 4)
-  check.equal(launches(made)[1].cooperative, true)
-  right("return self.r(x)[0]", "[torch.randn(2, 3, 5)]", "self.r = nn.LSTM(5, 200)", by(nil, { arch = false }), {})
-end)
-
 check.test("the table says where a device has too few registers for the weights", function()
   local made = assert(composed.make("return self.r(x)[0]", "[torch.randn(2, 1, 5)]", "self.r = nn.LSTM(5, 130)", by(nil, { chip = composed.chip { sms = 1 } })))
   check.equal(launches(made)[1].grid[1], 1)

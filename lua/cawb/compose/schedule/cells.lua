@@ -22,7 +22,7 @@ function M.edges(state)
   return list
 end
 
--- Both as one; nil where no kernel has both.
+-- Both as one; nil where a block for each sequence does it.
 function M.joined(state, edge)
   local b, a = edge[1], edge[2]
   if state:needs(a, b) or not state.may(a, b) then return nil end

@@ -1,9 +1,5 @@
 // $NAME: what follows from step to step in a recurrent layer: $B sequences of $T steps, $H units of $G gates. $N blocks share the
-$if HELD
 // units; each holds the weights of its $U in registers for all steps. After a step each block tells the others its part of the state$BY.
-$else
-// units; each reads the weights of its $U in each step. After a step each block tells the others its part of the state$BY.
-$end
 
 enum { $NAME_PART = $BUFFERS * $S * $KPAD, $NAME_KEPT = $NAME_PART + $KW * $S * $RPAD };
 
@@ -19,18 +15,13 @@ $NAME($PARAMETERS$MORE) {
   const int rank = blockIdx.x % $N, group = blockIdx.x / $N % $GROUPS, z = blockIdx.x / ($N * $GROUPS), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = (warp % $RW * (32 / $KL) + lane / $KL) * $R, place = warp / $RW * $KL + lane % $KL;
   float w[$R][$KT];
-  const auto take = [&](int from, int first) {                // the weights of a thread's rows and terms, counted from these on
 #pragma unroll
-    for (int r = 0; r < $R; r++)
+  for (int r = 0; r < $R; r++)
 #pragma unroll
-      for (int i = 0; i < $KT; i++) {
-        const int gate = (from + row + r) / $U, j = rank * $U + (from + row + r) % $U, k = first + (i / 4 * $PLACES + place) * 4 + i % 4;
-        w[r][i] = gate < $G && j < $H && k < $H ? $weight(z, k, gate * $H + j) : 0.0f;
-      }
-  };
-$if HELD
-  take(0, 0);
-$end
+    for (int i = 0; i < $KT; i++) {
+      const int gate = (row + r) / $U, j = rank * $U + (row + r) % $U, k = (i / 4 * $PLACES + place) * 4 + i % 4;
+      w[r][i] = gate < $G && j < $H && k < $H ? $weight(z, k, gate * $H + j) : 0.0f;
+    }
 $if GRID
   int met = 0;
 $end
@@ -72,17 +63,7 @@ $end
 #pragma unroll
         for (int gate = 0; gate < $G; gate++)
           if (is_own(e)) s[e][gate] = $bias(z, gate * $H + unit(e));
-$if HELD
       cell_products<$S, 1, $R, $KL, $KT, $KW, $RW>(w, state + now * $S * $KPAD, part);
-$else
-#pragma unroll 1
-      for (int from = 0; from < $RPAD; from += $RSPAN)
-#pragma unroll 1
-        for (int first = 0; first < $KPAD; first += $KSPAN) {
-          take(from, first);
-          cell_products<$S, 1, $R, $KL, $KT, $KW, $RW, $KPAD, $RPAD>(w, state + now * $S * $KPAD + first, part + from, first > 0);
-        }
-$end
       __syncthreads();
 #pragma unroll
       for (int e = 0; e < $EACH; e++) {

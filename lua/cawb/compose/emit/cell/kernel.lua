@@ -1,6 +1,8 @@
--- kernel: the steps of a recurrent layer, or of several layers at the same time, for the generators of text and wave.
+-- kernel: the steps of a recurrent layer, or of several layers at the same time, for the generator of the same name. If that cannot
+-- make them, a block for each sequence does (cell_block).
 
 local accesses = require "cawb.compose.emit.accesses"
+local block = require "cawb.compose.emit.cell.cell_block"
 local cells = require "cawb.compose.emit.cell.text"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
@@ -67,15 +69,21 @@ function M.estimate(kernel, options)
   if kernel.roots[1].dtype ~= "float32" then return nil end
   local d = sizes(kernel)
   local h = kernel.wave and waves.divide(d, chip, how) or not kernel.wave and cells.divide(d, chip, how)
-  return h and h.HELD and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
+  return h and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
 end
 
--- The generator that makes a kernel; raises a refusal.
+-- The generator that makes a kernel, and why it is not the first one; raises a refusal.
 local function chosen(kernel, how, chip)
-  local dtype, by = kernel.roots[1].dtype, kernel.wave and waves or cells
-  if dtype ~= "float32" then expression.refuse("recurrent cells of " .. dtype) end
-  local fine, why = by.divide(sizes(kernel), chip, how or {})
-  return fine and by or expression.refuse(why)
+  local why
+  if kernel.roots[1].dtype == "float32" then
+    local by, fine = kernel.wave and waves or cells, nil
+    fine, why = by.divide(sizes(kernel), chip, how or {})
+    if fine then return by end
+    if kernel.wave or how then expression.refuse(why) end
+  end
+  local unfit = block.refusal(kernel)
+  if unfit then expression.refuse(unfit) end
+  return block, why
 end
 
 --- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
@@ -83,7 +91,12 @@ function M.accepts(kernel, options, chip) return expression.attempt(chosen, kern
 
 --- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time).
 function M.generate(kernel, options, chip)
-  local by = chosen(kernel, options, chip)
+  local by, why = chosen(kernel, options, chip)
+  if by == block then
+    local made = block.generate(kernel)
+    made.how = why and ("a block for each sequence reads all weights in each step: %s"):format(why)
+    return made
+  end
   local a, d = describe(kernel)
   return a:finish(by.generate(a:describe(d), chip, options or {}))
 end

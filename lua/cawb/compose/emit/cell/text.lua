@@ -1,7 +1,6 @@
 -- text: recurrent layers by persistent blocks (Diamos et al. 2016, Persistent RNNs). The weights of the state stay in registers of a
 -- group of blocks for all steps, and a group has some of the sequences. The blocks of a group are a cluster and write into each
--- other's shared memory. If a cluster is too small for the weights, they meet at a counter in memory. Where the device has too few
--- registers for the weights, all its blocks share the units and read them in each step.
+-- other's shared memory. If a cluster is too small for the weights, they meet at a counter in memory.
 
 local template = require "cawb.compose.emit.template"
 
@@ -29,7 +28,6 @@ M.cluster = 8                 -- blocks that any device with clusters takes
 local HELD = 64               -- weights of a thread, each in a register
 local ROWS = 8                -- sums of a thread, each of a gate of a unit
 local MOST = 512              -- threads that have so many registers left
-local ROOM = 48 << 10         -- bytes of shared memory that a block has on every device
 
 local sigmoid = "1.0f / (1.0f + expf(-(%s)))"
 
@@ -50,30 +48,24 @@ local function power_above(n)
   return p
 end
 
--- How the sums of `n` blocks' units are cut among a block's lanes and warps. Where a block had too many threads, HELD is nil: a thread has
--- weights of RSPAN rows and KSPAN terms at a time.
+-- How the sums of `n` blocks' units are cut among a block's lanes and warps; nil where a block had too many threads.
 local function cut(d, n)
   local h = { N = n, U = ceil(d.hidden, n), R = d.rows or ROWS }
   h.KT = HELD // h.R // (d.hidden > 32 and 1 or 2)
   h.KL = math.max(h.R, math.min(32, power_above(ceil(d.hidden, h.KT))))
-  local parts, warps = ceil(d.hidden, h.KL * h.KT), ceil(ceil(d.gates * h.U, h.R), 32 // h.KL)
-  h.HELD = 32 * warps * parts <= MOST or nil
-  h.RW = math.min(warps, MOST // 32)
-  h.KW = math.min(parts, MOST // 32 // h.RW)
-  h.THREADS, h.PLACES, h.KSPAN, h.RSPAN = 32 * h.RW * h.KW, h.KW * h.KL, h.KW * h.KL * h.KT, h.RW * 32 // h.KL * h.R
-  h.KPAD, h.RPAD = ceil(parts, h.KW) * h.KSPAN, ceil(warps, h.RW) * h.RSPAN
-  return h
+  h.KW = ceil(d.hidden, h.KL * h.KT)
+  h.RW = ceil(ceil(d.gates * h.U, h.R), 32 // h.KL)
+  h.THREADS = 32 * h.RW * h.KW
+  h.PLACES, h.KPAD, h.RPAD = h.KW * h.KL, h.KW * h.KL * h.KT, h.RW * 32 // h.KL * h.R
+  return h.THREADS <= MOST and h or nil
 end
-
--- Blocks that may share the units of a layer. Those of a plain chip (gpu/chip.lua) do not wait for each other.
-local function most_blocks(d, chip) return chip.shared_block > 0 and math.max(1, math.min(chip.sms // d.cells, d.hidden)) or 1 end
 
 -- The fewest blocks that hold the weights, powers of two within a cluster.
 local function fewest(d, chip)
   local n = 1
-  while n <= most_blocks(d, chip) do
-    local h = cut(d, n)
-    if h.HELD then return h end
+  while n <= math.min(chip.sms, d.hidden) do
+    local h = n * d.cells <= chip.sms and cut(d, n)
+    if h then return h end
     n = n < M.cluster and 2 * n or n + 1
   end
   return nil, ("the weights of %d units are more than the registers of the device hold"):format(d.hidden)
@@ -83,7 +75,7 @@ end
 function M.blocks(d, chip, n)
   if not n then return fewest(d, chip) end
   local h = n * d.cells <= chip.sms and cut(d, n)
-  if not h or not h.HELD then return nil, ("%d blocks do not hold the weights, or are too many"):format(n) end
+  if not h then return nil, ("%d blocks do not hold the weights, or are too many"):format(n) end
   return h
 end
 
@@ -95,7 +87,7 @@ local function sequences(d, h, chip, most)
   local places = h.GRID and chip.sms or h.N > 1 and chip.clustered or chip.sms
   local groups = math.max(1, math.min(d.batch, places // (h.N * d.cells)))
   h.S, h.BUFFERS = 1, h.GRID and 1 or 2
-  h.S = math.min(most or d.batch, ceil(d.batch, groups), math.max(chip.shared_block, ROOM) // M.bytes(h))
+  h.S = math.min(most or d.batch, ceil(d.batch, groups), chip.shared_block // M.bytes(h))
   if h.S < 1 then return nil, ("a state of %d does not fit shared memory"):format(d.hidden) end
   h.GROUPS = math.min(groups, ceil(d.batch, h.S))
   h.EACH = ceil(h.S * h.U, h.THREADS)
@@ -155,15 +147,10 @@ local function launches(d, h)
   return { { fill = arrived, value = 0 }, launch }
 end
 
---- How it is divided: as M.blocks has it, and GRID, S, GROUPS, EACH, and `why` where the weights are not held; or nil and why it cannot be.
---- As M.generate.
+--- How it is divided: as M.blocks has it, and GRID, S, GROUPS, EACH; or nil and why it cannot be. As M.generate.
 function M.divide(d, chip, how)
   local h, why = M.blocks(d, chip, how.blocks)
-  if not h and how.blocks then return nil, why end
-  if not h then
-    h = cut(d, most_blocks(d, chip))
-    h.why = why
-  end
+  if not h then return nil, why end
   h.GRID = h.N > M.cluster or (h.N > 1 and chip.cluster == 1) or nil
   return sequences(d, h, chip, how.sequences)
 end
@@ -177,8 +164,7 @@ function M.generate(d, chip, how)
   M.meeting(d, h)
   local needs = h.GRID and { "cell", "meet" } or h.N > 1 and { "cell", "join", "join_cluster" } or { "cell" }
   return { text = template.complete(d, accesses(d), template.fill("cell/cell", d, h)), needs = needs,
-           how = h.HELD and ("weights in registers of %d block%s for all steps"):format(h.N, h.N > 1 and "s" or "")
-             or ("%d block%s read all weights in each step: %s"):format(h.N, h.N > 1 and "s" or "", h.why), launches = launches(d, h) }
+           how = ("weights in registers of %d block%s for all steps"):format(h.N, h.N > 1 and "s" or ""), launches = launches(d, h) }
 end
 
 return M

@@ -18,9 +18,8 @@ template <int R, int KL> __device__ __forceinline__ float cell_sum(float (&v)[R]
 }
 
 // Weights times the states of S sequences, of KW * KL * KT numbers each: what each of KW warps adds to a row, in `part`. PAIR
-// sequences are under way at once, so that one's sums over lanes are hidden by the other's products. STATES, ROWS: numbers from one
-// sequence to the next; `adds`: to what is there.
-template <int S, int PAIR, int R, int KL, int KT, int KW, int RW, int STATES = KW * KL * KT, int ROWS = RW * 32 / KL * R> __device__ __forceinline__ void cell_products(const float (&w)[R][KT], const float *state, float *part, bool adds = false) {
+// sequences are under way at once, so that one's sums over lanes are hidden by the other's products.
+template <int S, int PAIR, int R, int KL, int KT, int KW, int RW> __device__ __forceinline__ void cell_products(const float (&w)[R][KT], const float *state, float *part) {
   constexpr int PLACES = KW * KL;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = (warp % RW * (32 / KL) + lane / KL) * R, place = warp / RW * KL + lane % KL;
@@ -31,7 +30,7 @@ template <int S, int PAIR, int R, int KL, int KT, int KW, int RW, int STATES = K
     for (int i = 0; i < KT / 4; i++) {
       float4 a[PAIR];
 #pragma unroll
-      for (int p = 0; p < PAIR; p++) a[p] = ((const float4 *)(state + min(first + p, S - 1) * STATES))[i * PLACES + place];
+      for (int p = 0; p < PAIR; p++) a[p] = ((const float4 *)(state + min(first + p, S - 1) * PLACES * KT))[i * PLACES + place];
 #pragma unroll
       for (int p = 0; p < PAIR; p++)
 #pragma unroll
@@ -43,9 +42,7 @@ template <int S, int PAIR, int R, int KL, int KT, int KW, int RW, int STATES = K
 #pragma unroll
     for (int p = 0; p < PAIR; p++) sum[p] = cell_sum<R, KL>(v[p]);
 #pragma unroll
-    for (int p = 0; p < PAIR; p++) {
-      float &to = part[(warp / RW * S + min(first + p, S - 1)) * ROWS + row + lane % KL / (KL / R)];
-      if (lane % (KL / R) == 0) to = adds ? to + sum[p] : sum[p];
-    }
+    for (int p = 0; p < PAIR; p++)
+      if (lane % (KL / R) == 0) part[(warp / RW * S + min(first + p, S - 1)) * (RW * 32 / KL * R) + row + lane % KL / (KL / R)] = sum[p];
   }
 }
