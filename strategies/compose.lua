@@ -15,6 +15,15 @@ local function show(run, made, candidate)
   for _, line in ipairs(compose.table(made, profile, known and known.copy)) do run.report:note(line) end
 end
 
+-- Why kernels of one size are of no use at this scale; nil where they are.
+local function unusable(task)
+  if task.own then
+    return "kernels of compose are for one size, and --scale both times a candidate at another than it verifies: take --scale fit, which "
+      .. "verifies, or --scale full, which times"
+  end
+  return task.sketched and "with --scale full the times above are all there is: nothing is verified. --scale fit verifies" or nil
+end
+
 return {
   proposes = "kernels",
   show = function(task, options, level)
@@ -42,6 +51,8 @@ return {
     local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = variant.name,
                                        note = table.concat(compose.table(made), "\n") }
     if at.turn == 1 then show(run, made, candidate) end
+    local why_not = unusable(run.task)
+    if why_not then return run:give_up(why_not) end
     return run:evaluate(candidate)
   end,
 }

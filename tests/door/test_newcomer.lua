@@ -38,6 +38,15 @@ check.test("what is right and slower is called so, and is not sent to promote", 
   assert(not out:find("cawb promote", 1, true), out)
 end)
 
+check.test("at a scale that kernels of one size cannot answer, compose says which does, and rejects nothing", function()
+  for scale, words in pairs { both = "take %-%-scale fit, which verifies, or %-%-scale full, which times", full = "nothing is verified%. %-%-scale fit verifies" } do
+    local out, status = cawb(("%s/examples/softmax.py --out scaled --device sim:h100 --scale %s"):format(core.home, scale))
+    check.equal(status, 1, out)
+    check.matches(out, "\nno candidate passed; [^\n]*" .. words)
+    assert(not out:find("rejected", 1, true), out)
+  end
+end)
+
 check.test("a kernel of one's own gets a verdict", function()
   local out, status = cawb("judge discount.py discount.cu --out judged" .. small)
   assert(status == 0 or status == 1, out)
