@@ -3,6 +3,7 @@
 
 local check = dofile "tests/support/check.lua"
 local index = require "cawb.compose.ir.index"
+local literal = require "cawb.compose.ir.literal"
 
 -- A small generator of numbers that are the same every time.
 local state = 12345
@@ -58,7 +59,7 @@ end)
 
 -- C's quotients round towards zero, so nothing negative may be divided.
 local function run_c(text, v)
-  text = text:gsub("%(long long%)", ""):gsub("/", "//")
+  text = literal.plain(text):gsub("%(long long%)", ""):gsub("/", "//")
   return load("local a, b, c = ... return " .. text)(v.a, v.b, v.c)
 end
 
