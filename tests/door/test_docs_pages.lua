@@ -127,9 +127,8 @@ local cited = {
   { "68 of 201 cheats, and reject 4 look-alikes", "redteam_sim.txt", "a54f197.*\nall +%S+ of 201, %d+%% +68 of 201, 34%%.*\nfalse alarms +0 of 201 +4 of 201" },
   { "174 of 174 cheats are caught, and none of 56 look-alikes", "redteam_cpu.txt", "a54f197.*\nall +174 of 174, 100%%\nfalse alarms +0 of 56\n" },
   { "2,395 of 2,395 are rejected. `allclose` at 1e-2 rejects 1,731", "mutants_sim.txt", "\nall +2395 +2395 of 2395, 100.0%% +1731 of 2395, " },
-  { "6,655 of 6,707 are rejected, 99.2%", "mutants_grammar_sim.txt",
-    "\nall +6707 +6655 of 6707, 99.2%%.*\nSo of 6,707 .* 6,655 are rejected, 45 compute the same .* 7 were missed" },
-  { "3 of 6,122", "variants_sim.txt", "\n3 of 6122 right kernels written otherwise rejected" },
+  { "6,771 of 6,819 are rejected, 99.3%", "mutants_grammar_sim.txt", "\nall +6819 +6771 of 6819, 99.3%%" },
+  { "none of 2,200", "variants_sim.txt", "\n0 of 2200 right kernels written otherwise rejected" },
   { "none in 2,000 verifications", "honest_sim.txt", "\n0 of 2000 verifications of honest kernels rejected" },
   { "400 of 400", "verdicts_h100.txt", "chain 2%% longer against it +%S+ us +0 +200 .*chain 2%% longer against it +%S+ ms +0 +200 " },
   { "288 on an idle and 227 on a loaded machine", "verdicts_tier2.txt", "None of 288 on idle and of 227 on loaded processors is called different" },
@@ -154,7 +153,7 @@ for _, room in ipairs(core.fs.list "bench/results") do
 end
 
 -- What the first page takes from there.
-local first = { "120 of 125", "2.58x", "[2.33, 2.90]", "1.70x", "[1.06, 2.78]", "602 of 603", "6,655 of 6,707", "8.5%" }
+local first = { "120 of 125", "2.58x", "[2.33, 2.90]", "1.70x", "[1.06, 2.78]", "602 of 603", "6,771 of 6,819", "8.5%" }
 
 check.test("numbers of docs/results.md stand in the results that it cites, and those of the README on that page", function()
   local page, readme = read "docs/results.md":gsub("%s+", " "), read "README.md":gsub("%s+", " ")
