@@ -21,7 +21,10 @@ foreach(folder bench cluster docs lua python strategies configs prompts kernels 
   endif()
 endforeach()
 install(PROGRAMS python/cawb_learn/cawb-train DESTINATION bin)
-install(FILES tests/support/check.lua tests/support/compiled_models.py tests/support/features.lua tests/support/kernels.lua tests/support/library.lua tests/support/skills.lua DESTINATION share/cawb/tests/support)   # for tests/cuda/gpu
+set(support check.lua compiled_models.py composed.lua features.lua kernels.lua library.lua skills.lua)       # for tests/cuda/gpu, and bench
+list(TRANSFORM support PREPEND tests/support/)
+install(FILES ${support} DESTINATION share/cawb/tests/support)
+install(FILES tests/fuzz/graphs.lua DESTINATION share/cawb/tests/fuzz)         # for bench/compose/compose_fuzz.lua
 foreach(folder base/protocol gpu/compile/headers judge/statistics judge/watch)       # what is read at run time
   install(DIRECTORY core/${folder}/ DESTINATION share/cawb/core/${folder}
     PATTERN __pycache__ EXCLUDE PATTERN .* EXCLUDE)
