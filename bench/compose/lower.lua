@@ -8,6 +8,7 @@ local cawb = require "cawb"
 local compose = require "cawb.compose"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local kinds = require "cawb.compose.plan.kinds"
 local manifest = require "cawb.gpu.manifest"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -62,6 +63,7 @@ local function counts(made)
     if kernel.call then row.libraries = row.libraries + 1 end
     if kernel.made and kernel.made.text then row.distinct = row.distinct + 1 end
   end
+  row.kinds, row.before = kinds.counts(made)
   return row
 end
 

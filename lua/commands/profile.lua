@@ -3,6 +3,8 @@
 
 local command = require "cawb.door.command"
 local core = require "cawb.core"
+local kinds = require "cawb.door.kinds"
+local measure = require "cawb.judge.time.measure"
 local profile = require "cawb.judge.profile.profile"
 
 local M = { summary = "what a candidate does on a device, what limits it, and what to try next" }
@@ -10,10 +12,12 @@ local M = { summary = "what a candidate does on a device, what limits it, and wh
 M.usage = [[
 usage: cawb profile TASK.py CANDIDATE [flags]
 
-  CANDIDATE         a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle
+  CANDIDATE         a folder with kernel.cu and plan.lua, or a path as kernels/softmax/v3_shuffle;
+                    the word compose: what the compiler makes of the task
   --counters LIST   what to count: default (three passes), quick (one), or NVIDIA's names with commas between
   --metrics         all counts too, each with its source
   --lines           where the time goes, line by line
+  --kinds           where it goes by kind of kernel, beside the kernels of torch.compile
   --json            one JSON object in place of the page
   --device, --set, --config, --seed    as of a run
 ]]
@@ -108,6 +112,18 @@ local function print_page(task, candidate, p, given)
   print(("%d metrics: --metrics prints them; where the time goes by line: --lines"):format(n))
 end
 
+-- Where the time goes by kind of kernel. What a whole call takes is measured apart: a counted run is no measurement.
+local function print_kinds(task, candidate, all, p, made)
+  local own = command.need(kinds.own(task, p, made))
+  local timed = command.need(measure.measure(task, candidate, all, { against = { "compile" } }))
+  local theirs = kinds.theirs(task, "compile")
+  local b = task.baselines.compile
+  local times = { own = timed.ok and timed.time_s.median or nil, theirs = b and b.time_s and b.time_s.median }
+  print(("%s on %s, %s%s; counted by %s"):format(candidate.name, task.device.info.model, task.name, p.modelled and " (modelled)" or "", p.source))
+  for _, line in ipairs(kinds.lines(own, theirs, times, p.modelled)) do print(line) end
+  if not timed.ok then print("not timed: " .. timed.reason) end
+end
+
 -- "quick", or { "a.sum", "b.sum" }
 local function counters(text)
   if not text then return {} end
@@ -117,19 +133,21 @@ local function counters(text)
   return { metrics = list }
 end
 
-local function body(task, candidate, all, given, command_line)
+local function body(task, candidate, all, given, command_line, made)
   local opts = counters(given.counters)
   if opts.metrics and #opts.metrics == 0 then command.wrong "--counters needs at least one name" end
   opts.lines = given.lines
+  if given.kinds and not given.counters then opts.set = "quick" end
   local p = command.need(profile.profile(task, candidate, all, opts))
   if command_line.json then print(core.json.encode(p))
+  elseif p.ok and given.kinds then print_kinds(task, candidate, all, p, made)
   elseif p.ok then print_page(task, candidate, p, given) end
   if not p.ok then command.fail(("%s: %s"):format(p.stage, p.reason), "candidate") end
   return 0
 end
 
 function M.main(argv)
-  return command.main("profile", argv, { ["--lines"] = "flag", ["--metrics"] = "flag", ["--counters"] = "value" }, body)
+  return command.main("profile", argv, { ["--lines"] = "flag", ["--kinds"] = "flag", ["--metrics"] = "flag", ["--counters"] = "value" }, body)
 end
 
 return M

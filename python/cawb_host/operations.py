@@ -13,7 +13,7 @@ from importlib import metadata
 
 import torch
 
-from cawb_host.judge.time import baseline
+from cawb_host.judge.time import baseline, kernels
 from cawb_host.judge.candidate import python_candidate
 from cawb_host.base.fault import Fault, Refused, one_line
 from cawb_host.judge.compare.reference import signed
@@ -126,6 +126,17 @@ class Host:
         how = baseline.in_turn if order else baseline.measure
         other = (request["other"], request["case"]) if "other" in request and "case" in request else None
         return how(work, kinds, request["samples"], request["budget"], request["seed"], other), ()
+
+    def kernels(self, request):
+        work, kind = self.loaded(), request["kind"]
+        if work.device.type != "cuda":
+            raise Fault("unsupported", "PyTorch's kernels are seen on a GPU only; this task is loaded on the CPU")
+        if not baseline.known(kind):
+            raise Fault("invalid", "op 'kernels': unknown kind %r (there are %s, and file:PATH)" % (kind, ", ".join(baseline.KINDS)))
+        about = baseline.attempt(work, kind, 1, 0, request["seed"])
+        if "failed" in about:
+            return {"failed": about["failed"]}, ()
+        return {"kernels": kernels.traced(work.baselines[kind], request["calls"])}, ()
 
     def room(self, _request):
         return self.loaded().make_room(), ()

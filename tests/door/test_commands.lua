@@ -63,6 +63,60 @@ check.test("profile --json is one object; --counters takes a set or names", func
   check.matches(out, "needs at least one name")
 end)
 
+check.test("profile --kinds: launches by kind, those of the compiler with what they are for", function()
+  local task = dir .. "/two.py"
+  write("two.py", [[
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = torch.nn.Linear(48, 64)
+    def forward(self, x):
+        return torch.softmax(self.fc(x), 1).cumsum(0)
+def get_inputs():
+    return [torch.randn(40, 48)]
+def get_init_inputs():
+    return []
+]])
+  local out, status = cawb(("profile %s compose --device sim:h100 --kinds"):format(task))
+  check.equal(status, 0, out)
+  check.matches(out, "here +3 +[%d.]+ us +[%d.]+ us")
+  check.matches(out, "torch.compile +not run")
+  check.matches(out, "\nscan +1 ")
+  check.matches(out, "\nrows +1 ")
+  check.matches(out, "\nlibrary's product +1 ")
+  check.matches(out, "us +scan +k%d+_cumsum +%d+%% +%d+ +[^\n]*cumsum %(line 7%)")
+  out, status = cawb("profile " .. softmax .. "--kinds")
+  check.equal(status, 0, out)
+  check.matches(out, "\nsoftmax +1 ")
+end)
+
+check.test("kinds beside torch.compile's: sums by kind, the largest difference first, and what is between kernels", function()
+  local kinds = require "cawb.door.kinds"
+  local function one(kind, us, name) return { kind = kind, seconds = 1e-6 * us, name = name or kind, about = "", blocks = 4 } end
+  local own = { one("packing", 3), one("convolution", 5), one("packing", 4), one("library's product", 2, "gemm") }
+  local theirs = { rows = { one("convolution", 11, "cudnn"), one("product", 2, "sgemm") } }
+  local text = table.concat(kinds.lines(own, theirs, { own = 20e-6, theirs = 14e-6 }, false), "\n")
+  check.matches(text, "here +4 +20 us +14 us +6 us +1.5 us")
+  check.matches(text, "torch.compile +2 +14 us +13 us +1 us")
+  check.matches(text, "packing +2 +7 us +50%%")
+  local at = text:find("more here", 1, true)
+  check.matches(text:sub(at), "^more here\npacking +7 us in 2 +%- +%+7 us\nconvolution +5 us in 1 +11 us in 1 +%-6 us\nproduct +2 us in 1 +2 us in 1 ")
+end)
+
+check.test("PyTorch's kernels have kinds by their names", function()
+  local named = require "cawb.torch.named"
+  for name, kind in pairs {
+    triton_poi_fused_add_relu_3 = "elementwise", triton_red_fused_mean_1 = "rows", triton_per_fused_native_layer_norm_0 = "rows",
+    triton_poi_fused_max_pool2d_with_indices_2 = "window", ampere_sgemm_128x64_tn = "product", cutlass_80_simt_sgemm_64x64_8x5_tn_align1 = "product",
+    ["void cudnn::engines_precompiled::nchwToNhwcKernel<float, float>"] = "packing", sm80_xmma_fprop_implicit_gemm_f32f32 = "convolution",
+    ["void cudnn::winograd_nonfused::winogradForwardFilter4x4<float>"] = "convolution", ["void at::native::(anonymous)::conv_depthwise2d_forward_kernel<1>"] = "convolution",
+    ["fmha_cutlassF_f32_aligned_64x64_rf_sm80"] = "attention", ["void cublasLt::splitKreduce_kernel<32, 16>"] = "sums of parts",
+    ["Memcpy DtoD (Device -> Device)"] = "copies and fills", ["void at::native::vectorized_elementwise_kernel<4>"] = "elementwise", what = "other" } do
+    check.equal(named.kind(name), kind, name)
+  end
+end)
+
 check.test("sanitize: 0 where nothing is wrong, 1 and the line where something is", function()
   local out, status = cawb("sanitize " .. softmax)
   check.equal(status, 0, out)

@@ -7,6 +7,7 @@ local defaults = require "cawb.base.defaults"
 local device = require "cawb.gpu.device"
 local display = require "cawb.base.display"
 local arguments = require "cawb.door.arguments"
+local candidates = require "cawb.judge.task.candidate"
 local job = require "cawb.door.job"
 local kinds = require "cawb.gpu.kinds"
 local needed = require "cawb.base.need"
@@ -15,6 +16,7 @@ local restored = require "cawb.run.restored"
 local scale = require "cawb.judge.task.scale"
 local strategy = require "cawb.base.strategy"
 local task = require "cawb.judge.task.task"
+local variants = require "cawb.compose.variants"
 
 local M = { need = needed.need, sound = needed.sound, fail = needed.fail, wrong = needed.wrong }
 
@@ -117,8 +119,14 @@ function M.print_table(headings, rows)
   for _, line in ipairs(display.table(headings, rows)) do print(line) end
 end
 
+-- What the compiler makes of a task: the candidate, and what is known of its kernels.
+local function composed(t, all)
+  local made = need(variants.make(t, all, variants.list[1]))
+  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "compose" }, made
+end
+
 --- `cawb WORD TASK.py CANDIDATE [flags]`, of which `own` are not those of a run: open, and call `body(task, candidate,
---- options, given, command_line)`, which returns an exit code.
+--- options, given, command_line, made)`, which returns an exit code. The word `compose` is what the compiler makes of the task: `made`.
 function M.main(word, argv, own, body)
   local given, parsed = M.parse(argv, own)
   if #parsed.words ~= 2 then
@@ -130,11 +138,13 @@ function M.main(word, argv, own, body)
   local all = M.options(parsed)
   scale.prepare(all)
   local dev <close> = M.device(parsed.device, all)
-  local c = sound(arguments.candidate(parsed.words[2]))
-  local refused = kinds.refusal(dev, c.python and "python" or "kernels")
+  local named = parsed.words[2] ~= "compose" and sound(arguments.candidate(parsed.words[2]))
+  local refused = kinds.refusal(dev, named and named.python and "python" or "kernels")
   if refused then M.wrong(refused) end
   local t <close> = need(task.open(parsed.words[1], { device = dev, seed = parsed.seed, options = all }))
-  return body(t, c, all, given, parsed)
+  if named then return body(t, named, all, given, parsed) end
+  local c, made = composed(t, all)
+  return body(t, c, all, given, parsed, made)
 end
 
 return M
