@@ -187,6 +187,7 @@ right("return torch.sigmoid(F.avg_pool2d(self.c(x), 4)).sum(dim=[1, 2, 3])", "[t
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.rand(1, 64, 18, 18)]", "self.c = nn.Conv2d(64, 64, 3)", "sum_before_product")
 right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5), torch.rand(4, 5, 40)]", nil, "product_slice")
 right("return torch.bmm(x, y)[:, 1:, 2]", "[torch.rand(4, 30, 70), torch.rand(4, 70, 40)]", nil, "product_slice")
+right("return torch.bmm(x, y)[:, -1] * 2", "[torch.rand(4, 3, 5).bfloat16(), torch.rand(4, 5, 40).bfloat16()]", nil, "product_slice")
 right("return F.avg_pool2d(self.c(torch.relu(x)), 2)", "[torch.randn(2, 8, 9, 18)]", "self.c = nn.Conv2d(8, 24, 1)", "sum_before_product")
 right("return F.avg_pool2d(self.c(x), 2)", "[torch.randn(2, 32, 6, 8)]", "self.c = nn.Conv2d(32, 6, 1)", "")      -- the results are fewer
 right("return torch.diag(x) @ y", "[torch.randn(40), torch.randn(40, 33)]", nil, "diagonal")

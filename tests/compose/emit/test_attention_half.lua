@@ -36,6 +36,15 @@ check.test("of 16-bit numbers by hand, with a mask, with what stands ahead and b
   right(1, "q = x.view(2, 75, 2, 16).transpose(1, 2)\nreturn F.scaled_dot_product_attention(q, q, q).transpose(1, 2).reshape(2, 75, 32)", "[torch.randn(2, 75, 32, dtype=torch.bfloat16)]")
 end)
 
+check.test("keys and values of several heads side by side are read where they lie", function()
+  local made = right(1, "q, k, v = (t.reshape(75, 4, 16).transpose(0, 1) for t in x.split(64, 1))\nreturn torch.bmm(torch.bmm(q, k.transpose(1, 2)).softmax(-1), v)",
+    "[torch.randn(75, 192, dtype=torch.bfloat16)]")
+  local two = right(1, "q, k, v = (t.reshape(40, 2, 4, 16).permute(1, 2, 0, 3).reshape(8, 40, 16) for t in torch.relu(x).split(64, 2))\nreturn torch.bmm(torch.bmm(q * 0.5, k.transpose(1, 2)).softmax(-1), v)",
+    "[torch.randn(40, 2, 192, dtype=torch.bfloat16)]")
+  check.equal(#made.kernels, 1)
+  check.equal(#two.kernels, 3, "ReLU, the scaled queries, attention")
+end)
+
 check.test("scores of 16-bit numbers that are larger than a power's rounding allows for", function()
   right(1, "return F.scaled_dot_product_attention(x * 1e4, y * 1e4, z)", halves("bfloat16", "1, 2, 70, 64"))
 end)

@@ -1,4 +1,5 @@
 """An error that all elements of an output in 16 bits have."""
+import math
 import os
 import sys
 import unittest
@@ -41,6 +42,22 @@ class Slope(unittest.TestCase):
         noise = (drawn(64, 3).sign() * 1e-3).repeat(400)
         off, _ = standard_errors((ref * (1 + noise)).to(torch.float16), ref)
         self.assertLess(off["factor"], 6)
+
+    def test_rows_that_share_an_error_are_one_chance_each(self):
+        """As where 24 numbers that were rounded are added to each of 512 others."""
+        rows = 4 * drawn(512).to(torch.bfloat16).to(torch.float64)
+        for seed in range(8):
+            columns = -3 - torch.rand(24, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+            off, _ = standard_errors(rows[:, None].to(torch.bfloat16) + columns.to(torch.bfloat16), rows[:, None] + columns)
+            self.assertLess(off["factor"], 4)
+            self.assertLess(off["offset"], 4)
+        values = torch.tanh(drawn(8000)).reshape(500, 16)
+        off, _ = standard_errors((values * (1 + 0.3 * torch.finfo(torch.bfloat16).eps)).to(torch.bfloat16), values)
+        self.assertGreater(off["factor"], 6)
+
+    def test_each_index_is_looked_at(self):
+        for numel in (8192 * 1024, 3 * 5 * 7 * 1 << 17, 100):
+            self.assertEqual(math.gcd(slope.step_of(numel), numel), 1)
 
     def test_nearly_equal_values_are_one_magnitude(self):
         _, magnitudes = standard_errors((0.1 + 1e-6 * drawn(225)).to(torch.float16), 0.1 + 1e-6 * drawn(225))

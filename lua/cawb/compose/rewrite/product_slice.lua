@@ -7,6 +7,7 @@ local views = require "cawb.compose.ir.view"
 local M = { says = "only what is shown of a product is computed" }
 
 local FEW = 64         -- terms that are added up where they are needed
+local summed = { float64 = "float64", float32 = "float32", float16 = "float32", bfloat16 = "float32" }      -- in which type
 
 -- For each dimension of the product the one place that the view shows, or nothing.
 local function shown(x, product)
@@ -44,12 +45,14 @@ local function multiplied(g, x, a, b, shape)
   if k > FEW or math.min(shape[rank - 1], shape[rank]) > 1 then
     return g:product(x, a, b)
   end
-  return g:summed_product(a, b)
+  local dtype = summed[x.dtype]
+  if dtype == x.dtype then return g:summed_product(a, b) end
+  return g:map("A", x.dtype, { g:summed_product(g:map("A", dtype, { a }), g:map("A", dtype, { b })) })
 end
 
 function M.apply(g, x)
   local product = x.kind == "view" and x.inputs[1]
-  if not product or #product.users > 1 or g.shown[product] or product.inputs[3] or not product.dtype:find "^float[36]" then return nil end
+  if not product or #product.users > 1 or g.shown[product] or product.inputs[3] or not summed[product.dtype] then return nil end
   local at = shown(x, product)
   if not at then return nil end
   local rank, shape = #product.shape, { table.unpack(product.shape) }

@@ -105,6 +105,44 @@ local function makers(state, inside)
   return list
 end
 
+-- The tensor in memory that a copy shows, and its indices; nil if it shows several or computes one.
+local function source_of(copy, i)
+  local x = copy
+  repeat
+    local piece = x.pieces[1]
+    if #x.pieces > 1 or #piece.guards > 0 then return nil end
+    i, x = views.at(piece, i), x.inputs[piece.input]
+  until x.kind ~= "view" or x.stored
+  return x.strides and x, i
+end
+
+-- Whether eight neighbours of a factor's row lie in 16 bytes of the tensor that a copy shows. `turned`: as the keys' rows.
+local function lies_in_rows(copy, turned)
+  local rank = #copy.shape
+  local depth, rows = copy.shape[turned and rank - 1 or rank], copy.shape[turned and rank or rank - 1]
+  if depth % 8 ~= 0 then return false end
+  local row, first = index.var("row", rows), nil
+  for lane = 0, 7 do
+    local k = index.plus(index.scale(index.var("eight", depth // 8), 8), lane)
+    local x, i = source_of(copy, turned and accesses.in_batch(copy.shape, k, row) or accesses.in_batch(copy.shape, row, k))
+    local place = x and index.place(i, x.strides, x.offset)
+    if not place or first and place.key ~= index.plus(first, lane).key then return false end
+    first = first or place
+  end
+  return index.divisible(first, 8)
+end
+
+-- Copies of 16-bit factors that the kernel can do without, and the kernels that make them. Blocks read rows again and again: a copy in
+-- another order of elements would make each row a walk through memory.
+local function copies(state, found, x)
+  local list = {}
+  for turned, factor in pairs { [0] = found.first.inputs[1], [1] = found.first.inputs[2], [2] = x.inputs[2] } do
+    local k = factor.stored and factor.kind == "view" and factor.dtype ~= "float32" and not factor.is_output and state:owner(factor)
+    if k and #k.roots == 1 and #state:readers(factor) == 1 and lies_in_rows(factor, turned == 1) then list[factor] = k end
+  end
+  return list
+end
+
 --- Kernels of products, each of which may be the second product of attention.
 function M.edges(state)
   local options, list = state.options, {}
@@ -120,12 +158,20 @@ function M.joined(state, edge)
   local k = edge[1]
   local found = found_in(edge.about)
   if not found or not makers(state, found.inside) or not state.may(state:owner(found.scores) or state:owner(found.first), k, true) then return nil end
-  local one = { kind = "attend", roots = k.roots, members = { edge.about }, attend = found, within = found.inside }
+  found.copies = copies(state, found, edge.about)
+  local within = {}
+  for _, set in ipairs { found.inside, found.copies } do
+    for y in pairs(set) do within[y] = true end
+  end
+  local one = { kind = "attend", roots = k.roots, members = { edge.about }, attend = found, within = within }
   return generators.accepts(one, state.options) and one
 end
 
 function M.settle(state, edge, one)
   local gone = makers(state, one.attend.inside)
+  for y, maker in pairs(one.attend.copies) do
+    gone[#gone + 1], y.stored, y.strides = maker, nil, nil
+  end
   gone[#gone + 1] = edge[1]
   for y in pairs(one.attend.inside) do y.stored, y.strides = nil, nil end
   state:replace(gone, one)
