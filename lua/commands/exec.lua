@@ -9,14 +9,14 @@ local program = require "cawb.sim.program"
 local M = { summary = "a CUDA C++ program with its main, unchanged, on a simulated device" }
 
 M.usage = [[
-usage: cawb exec [flags] PROGRAM [its arguments]
+usage: cawb exec [flags] PROGRAM|SOURCE.cu [its arguments]
 
   --device sim:h100   on which simulated device (sim:h100)
   --json              one JSON object in place of the page, last on standard output
   --quiet             nothing but what was found
 
-Compile it with "nvcc -cudart shared -lineinfo". It calls a CUDA runtime of cawb's own: its kernels run on the simulated
-device, its events tell modelled times. Races, stray accesses, reads of memory that nothing has written and wrong copies
+A source is compiled first: by nvcc or, where there is none, by NVRTC and the C++ compiler. A program is one of "nvcc
+-cudart shared -lineinfo". It calls a CUDA runtime of cawb's own: its kernels run on the simulated device, its events tell modelled times. Races, stray accesses, reads of memory that nothing has written and wrong copies
 are told when it has ended, each with its kernel and line.
 
 exit codes: the program's own; where that is 0: 1 something was found, 3 it needs what the simulated device lacks;
@@ -104,11 +104,11 @@ end
 
 function M.main(argv)
   local o = parse(argv)
-  if o.program:match "%.cu$" or o.program:match "%.c[px][px]$" then
-    local name = o.program:match "([^/]+)%.%w+$"
-    command.wrong(("%s is a source; compile it first: nvcc -cudart shared -lineinfo %s -o %s, then: cawb exec ./%s"):format(o.program, o.program, name, name))
-  end
-  local r = command.need(program.run(o.program, o.arguments, o.device))
+  local name, _, folder = o.program, nil, nil
+  if program.is_source(name) then name, _, folder = command.need(program.build(name, o.device)) end
+  local r, message, kind = program.run(name, o.arguments, o.device)
+  if folder then program.remove(folder) end
+  command.need(r, message, kind)
   if o.json then print(core.json.encode(r)) else print_page(r, o) end
   return code_of(r)
 end

@@ -1,9 +1,11 @@
 -- program: a whole CUDA C++ program, with its main, on a simulated device. It finds core/sim/cudart in place of NVIDIA's
 -- runtime, and what that reports of it is the answer.
 
+local build = require "cawb.sim.build"
 local core = require "cawb.core"
 local devices = require "cawb.gpu.devices"
 local file = require "cawb.base.file"
+local gpu = require "cawb.gpu.device"
 
 local M = {}
 
@@ -16,6 +18,32 @@ local function libraries()
   if core.fs.kind(dir) == "folder" then return dir end
   return nil, ("%s is missing: this cawb was not installed as a whole"):format(dir), "missing"
 end
+
+--- Whether a name is that of a source, which is built first.
+function M.is_source(name) return name:match "%.cu$" ~= nil or name:match "%.c[px][px]$" ~= nil end
+
+--- Build a source for a simulated device, in a folder of its own: the program's path, what built it, and the folder; or nil, message, name.
+function M.build(source, name)
+  local dir, message, kind = libraries()
+  if not dir then return nil, message, kind end
+  if core.fs.kind(source) ~= "file" then return nil, ("there is no source %s"):format(source), "usage" end
+  local device
+  device, message, kind = gpu.open(name)
+  if not device then return nil, message, kind end
+  local folder = os.tmpname()
+  os.remove(folder)
+  assert(core.fs.mkdir(folder))
+  local out = folder .. "/" .. source:match "([^/]+)%.%w+$"
+  local ok
+  ok, message, kind = build.build(core.fs.realpath(source), out, device, dir)
+  device:close()
+  if ok then return out, message, folder end
+  M.remove(folder)
+  return nil, message, kind
+end
+
+--- Remove the folder of M.build.
+function M.remove(folder) os.execute("rm -rf " .. quoted(folder)) end
 
 -- A file's path as a shell would find it: a name without a slash is looked for here first.
 local function find(name)

@@ -26,7 +26,7 @@ check.test("what cannot be caught is said, with what to do", function()
   check.matches(told, "a program is needed")
   _, told, code = exec "mine.cu"
   check.equal(code, 2)
-  check.matches(told, "mine%.cu is a source; compile it first: nvcc %-cudart shared %-lineinfo mine%.cu %-o mine, then: cawb exec %./mine")
+  check.matches(told, "there is no source mine%.cu")
   _, told, code = exec "--fast ./x"
   check.equal(code, 2)
   check.matches(told, "unknown flag '%-%-fast'; those of the program stand behind its name")
@@ -60,6 +60,32 @@ check.test("a program that ends by itself or by a signal keeps its status", func
   check.equal(code, 7)
   local out = exec "/bin/echo 'two words' \"it's\""
   check.equal(out, "two words it's\n")
+end)
+
+-- Without nvcc: NVRTC and the C++ compiler. A sanitized runtime's addresses are none that g++ links.
+local function built(words)
+  return check.shell(("CAWB_HIDE_TOOLKIT=1 '%s' exec --quiet %s 2>&1"):format(core.program, words))
+end
+
+local whole = { vector_add = "1000 sums on", symbols = "variables keep what is written", race = "race%.cu line 6: warp %d writes",
+  stray = "stray%.cu line 6: write of 4 bytes", streams = "copies beside kernels" }
+for name, says in pairs(preload and {} or whole) do
+  check.test(name .. ".cu is built without nvcc, and told by its own lines", function()
+    local out = built(("tests/sim/exec/%s.cu"):format(name))
+    if out:find("CUDA headers", 1, true) then return print "skipped: no headers from PyPI" end
+    check.matches(out, says)
+  end)
+end
+
+check.test("a mistake in either half is told by the source's own line", function()
+  if preload then return end
+  local path = dir .. "/mistaken.cu"
+  local function told(kernel, call)
+    check.write(path, ("// a comment {\n__global__ void one(int *p) { p[0] = %s; }\nint main() { %s<<<1, 1>>>(nullptr); }\n"):format(kernel, call))
+    return built(path)
+  end
+  check.matches(told("q", "one"), 'mistaken%.cu%(2%): error: identifier "q" is undefined')
+  check.matches(told("1", "two"), "mistaken%.cu:3:%d+: error: [^\n]*two[^\n]* was not declared")
 end)
 
 if not nvcc then
