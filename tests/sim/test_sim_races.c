@@ -37,6 +37,9 @@ static void test_atomics(void) {
   CHECK(races("counted_race", 1, "warp 7 reads byte 0 of shared memory, which several warps updated (line ") == 1);
   CHECK(races("peeked_race", 1, "warp 1 updates byte 0 of shared memory, which warp 0 read with no __syncthreads()") > 0);
   CHECK(races("swapped", 1, "") == 0);
+  CHECK(races("histogram_race", 1, "too, and each writes its own sum back: use atomicAdd()") > 0);
+  CHECK(races("histogram_global_race", 1, "too, and each writes its own sum back: use atomicAdd()") > 0);
+  CHECK(races("halves_race", 1, "with no __syncthreads() between") > 0);
 }
 
 /* Numbers of stretches begin again; what was noted before is forgotten. */

@@ -154,6 +154,7 @@ struct sim_exec {
   int met;                      /* blocks that ran beside each other were in each other's way */
   struct {                      /* the first race */
     int kind, space;
+    const sim_insn *at;              /* this access */
     uint32_t line, other;            /* lines of this and the other access; */
     uint64_t place;                  /* between blocks: the other's serial */
     unsigned warp, lane, block[3];

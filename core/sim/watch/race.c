@@ -17,6 +17,7 @@ int sim_race_first(sim_warp *w, const sim_insn *in, int kind, int how) {
   x->race.kind = kind;
   x->race.user = NULL;
   x->race.space = SIM_GENERIC;                  /* shared memory, unless told otherwise */
+  x->race.at = in;
   x->race.line = in->line;
   x->race.warp = w->index;
   x->race.how = how;

@@ -2,6 +2,7 @@
 #include "sim/watch/report.h"
 
 #include "sim/exec/fault.h"
+#include "sim/exec/request.h"
 #include "sim/instructions/ops.h"
 
 #include <stdio.h>
@@ -92,15 +93,26 @@ static void race_place(const sim_exec *x, char *out, size_t room) {
 static const char *const does[] = { "reads", "writes", "updates" };
 static const char *const did[] = { "read", "wrote", "updated" };
 
+/* Whether the access loads an element that the same thread stores next, before anything else begins: bins[i] += 1. */
+static int loads_to_update(const sim_exec *x) {
+  const sim_insn *load = x->race.at, *end = x->function->code + x->function->count;
+  if (x->race.how != READ || !sim_op_has(load->op, OP_ELEMENTS)) return 0;
+  for (const sim_insn *in = load + 1; in < end && !sim_op_has(in->op, OP_JUMPS | OP_EXITS | OP_BARRIER_BLOCK); in++)
+    if (in->line == load->line && (sim_ops[in->op].traits & OP_STORE) == OP_STORE && in->offset == load->offset &&
+        in->r[1].base == load->r[1].base && in->r[1].off == load->r[1].off) return 1;
+  return 0;
+}
+
 static int say_warps(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   char other[32], line[32] = "";
   const unsigned *b = x->race.block;
   if (x->race.other_warp < 0) snprintf(other, sizeof other, "several warps");
   else snprintf(other, sizeof other, "warp %d", x->race.other_warp);
   if (x->race.other != 0) snprintf(line, sizeof line, " (line %u)", x->race.other);
-  return snprintf(out, room, "%s memory: %s: warp %u %s %s, which %s %s%s with no __syncthreads() "
-                  "between, in block (%u,%u,%u)", x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, does[x->race.how], where, other,
-                  did[x->race.other_how], line, b[0], b[1], b[2]);
+  return snprintf(out, room, "%s memory: %s: warp %u %s %s, which %s %s%s %s, in block (%u,%u,%u)",
+                  x->race.space == SIM_GLOBAL ? "global" : "shared", at, x->race.warp, does[x->race.how], where, other,
+                  did[x->race.other_how], line, loads_to_update(x) ? "too, and each writes its own sum back: "
+                  "use atomicAdd() or the like" : "with no __syncthreads() between", b[0], b[1], b[2]);
 }
 
 static int say_in_warp(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
@@ -143,6 +155,7 @@ static int say_blocks(const sim_exec *x, const char *at, const char *where, char
                     x->order != NULL ? "no fence and flag put them in order" : "blocks run in any order");
   return snprintf(out, room, "global memory: %s: block (%u,%u,%u) %s %s, where block (%u,%u,%u) wrote %s; %s", at, b[0], b[1], b[2], does[x->race.how], where,
                   s % g[0], s / g[0] % g[1], s / g[0] / g[1], x->race.how == 1 ? "another value"
+                  : loads_to_update(x) ? "too, and each writes its own sum back: use atomicAdd() or the like"
                   : x->race.how == 0 ? "in the same launch" : "without an atomic",
                   x->order != NULL ? "no fence and flag put them in order" : "blocks run in any order");
 }

@@ -345,6 +345,24 @@ extern "C" __global__ void histogram(int *out, const int *in) {
   if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
 }
 
+// Updates that are no atomics: in shared memory and, of several blocks, in global memory. A sum with a missing barrier is none.
+extern "C" __global__ void histogram_race(int *out, const int *in) {
+  __shared__ int bins[16];
+  if (threadIdx.x < 16) bins[threadIdx.x] = 0;
+  __syncthreads();
+  bins[in[threadIdx.x] & 15] += 1;
+  __syncthreads();
+  if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}
+extern "C" __global__ void histogram_global_race(int *out, const int *in) { out[in[threadIdx.x] & 15] += 1; }
+extern "C" __global__ void halves_race(int *out, const int *in) {
+  __shared__ int part[256];
+  part[threadIdx.x] = in[threadIdx.x];
+  for (int d = 128; d > 0; d /= 2)
+    if (threadIdx.x < d) part[threadIdx.x] += part[threadIdx.x + d];
+  out[threadIdx.x] = part[threadIdx.x];
+}
+
 // A plain read, then other warps' atomics.
 extern "C" __global__ void peeked_race(int *out, const int *in) {
   __shared__ int c;
