@@ -7,21 +7,21 @@ local ceilings = require "cawb.ceilings"
 local compose = require "cawb.compose"
 local variants = require "cawb.compose.variants"
 
--- What the task became, once, on the screen, with the time of each kernel.
+-- What the task became, once, on the screen, with the time of each kernel: at its own sizes, where those are timed.
 local function show(run, made, candidate)
   if run.report.quiet then return end
-  local known = ceilings.of(run.task.device)
-  local profile = cawb.profile(run.task, candidate, { options = run.options, set = "quick" })
+  local task = run.task.own or run.task
+  local known = ceilings.of(task.device)
+  local profile = cawb.profile(task, candidate, { options = run.options, set = "quick" })
   for _, line in ipairs(compose.table(made, profile, known and known.copy)) do run.report:note(line) end
 end
 
--- Why kernels of one size are of no use at this scale; nil where they are.
-local function unusable(task)
-  if task.own then
-    return "kernels of compose are for one size, and --scale both times a candidate at another than it verifies: take --scale fit, which "
-      .. "verifies, or --scale full, which times"
-  end
-  return task.sketched and "with --scale full the times above are all there is: nothing is verified. --scale fit verifies" or nil
+-- A task, lowered one way: what was made and its candidate; or nil and why not.
+local function lowered(task, options, variant, own)
+  local made, why = variants.make(task, options, variant)
+  if not made then return nil, why end
+  return made, cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = variant.name, own = own,
+                                note = table.concat(compose.table(made), "\n") }
 end
 
 return {
@@ -46,13 +46,15 @@ return {
     at.turn = (at.turn or 0) + 1
     local variant = variants.list[at.turn]
     if not variant then return false end
-    local made, why = variants.make(run.task, run.options, variant)
-    if not made then return run:give_up(why) end
-    local candidate = cawb.candidate { source = made.source, plan = made.plan, options = made.options, name = variant.name,
-                                       note = table.concat(compose.table(made), "\n") }
-    if at.turn == 1 then show(run, made, candidate) end
-    local why_not = unusable(run.task)
-    if why_not then return run:give_up(why_not) end
+    local shown, own
+    if run.task.own then shown, own = lowered(run.task.own, run.options, variant) end
+    if run.task.own and not shown then return run:give_up(own) end
+    local made, candidate = lowered(run.task, run.options, variant, own)
+    if not made then return run:give_up(candidate) end
+    if at.turn == 1 then show(run, shown or made, own or candidate) end
+    if run.task.sketched then
+      return run:give_up "with --scale full the times above are all there is: nothing is verified. --scale both verifies at smaller sizes"
+    end
     return run:evaluate(candidate)
   end,
 }

@@ -154,6 +154,7 @@ function Task:close() end
 ---@field defines table
 ---@field options string[]
 ---@field tunables? table         the chosen member of the family
+---@field own? cawb.Candidate      the text for the task's own sizes, where --scale both times another
 ---@field hash string
 local Candidate = {}
 ---The member of the family with these values.
@@ -276,7 +277,7 @@ function cawb.ask(model, messages, opts) end
 
 ---A candidate from a table, from a path without its ending, from a Python file with the
 ---class ModelNew, or from the folder that a run left its best in.
----@param spec string|{ python: string, name?: string, note?: string }|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table }
+---@param spec string|{ python: string, name?: string, note?: string }|{ source: string, plan: string, name?: string, note?: string, defines?: table, options?: string[], tunables?: table, own?: cawb.Candidate }
 ---@return cawb.Candidate? candidate, string? message, string? name
 function cawb.candidate(spec) end
 

@@ -4,6 +4,7 @@
 local check = dofile "tests/support/check.lua"
 local pages = dofile "tests/door/pages.lua"
 local core = require "cawb.core"
+local file = require "cawb.base.file"
 
 local dir = check.folder()
 local python = assert(require "cawb.base.python".path())
@@ -38,13 +39,21 @@ check.test("what is right and slower is called so, and is not sent to promote", 
   assert(not out:find("cawb promote", 1, true), out)
 end)
 
-check.test("at a scale that kernels of one size cannot answer, compose says which does, and rejects nothing", function()
-  for scale, words in pairs { both = "take %-%-scale fit, which verifies, or %-%-scale full, which times", full = "nothing is verified%. %-%-scale fit verifies" } do
-    local out, status = cawb(("%s/examples/softmax.py --out scaled --device sim:h100 --scale %s"):format(core.home, scale))
-    check.equal(status, 1, out)
-    check.matches(out, "\nno candidate passed; [^\n]*" .. words)
-    assert(not out:find("rejected", 1, true), out)
-  end
+check.test("compose answers at real sizes: both verifies small ones and times the task's own, full prints times alone", function()
+  local own = core.home .. "/examples/softmax.py --device sim:h100 --set verify.trials=1 --set verify.battery=mixed"
+  local out, status = cawb(own .. " --out scaled --scale both")
+  check.equal(status, 0, out)
+  check.matches(out, "\n1 +rows +_softmax %(line 16%) +%[512, 2048%]")
+  check.matches(out, "\nright, and %d")
+  local kept = dir .. "/" .. out:match "\nkept in (scaled/%S+)\n"
+  check.matches(assert(file.read(kept .. "/own/plan.lua")), "{ 512, 2048 }")
+  assert(not assert(file.read(kept .. "/plan.lua")):find("2048", 1, true))
+  out, status = cawb("reproduce --out scaled " .. kept:match "[^/]+$")
+  check.equal(status, 0, out)
+  out, status = cawb(own .. " --out whole --scale full")
+  check.equal(status, 1, out)
+  check.matches(out, "\nno candidate passed; [^\n]*nothing is verified%. %-%-scale both verifies")
+  assert(not out:find("rejected", 1, true), out)
 end)
 
 check.test("a kernel of one's own gets a verdict", function()

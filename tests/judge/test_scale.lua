@@ -224,6 +224,22 @@ check.test("a plan that refuses the task's own sizes fails there, as data", func
   check.matches(facts.reason, "too many rows")
 end)
 
+check.test("a candidate may have a text of its own for the task's own sizes, which the rules are asked about too", function()
+  local task <close>, all = open_both "twotexts"
+  local most = "assert(inputs[1].shape[1] %s 1000, 'for other sizes')\n"
+  local here, there = relu_up_to "1 << 30", relu_up_to "1 << 30"
+  local function text(plan, mark) return (most:format(mark)) .. 'launch("relu", { grid = (inputs[1].numel + 255) // 256, block = 256 }, outputs[1], inputs[1], inputs[1].numel, ' .. plan .. ")" end
+  local function both(least) return cawb.candidate { source = here.source, plan = text("1 << 30", "<"),
+    own = cawb.candidate { source = there.source, plan = text(least, ">"), name = "there" } } end
+  local facts = assert(evaluate.candidate(task, both "1 << 30", all))
+  assert(facts.ok, facts.reason)
+  assert(facts.fitted.time_s.median < facts.time_s.median / 3)
+  facts = assert(evaluate.candidate(task, both "1 << 20", all))
+  check.equal(facts.stage, "plausibility")
+  assert(both("1 << 30").hash ~= both("1 << 20").hash)
+  check.raises("'own' is a candidate of kernels", cawb.candidate, { python = "x", own = here })
+end)
+
 check.test("the flag", function()
   local parsed = assert(require("cawb.door.command_line").parse { "a", "b", "--scale", "full" })
   check.equal(parsed.sets[1], "scale.mode=full")

@@ -58,8 +58,8 @@ local function name_precision(e)
 end
 
 -- Ask the rules of some stages, of the task or of it at its own sizes.
-local function pass(e, stages, task)
-  local done, message, name = clocked(e.facts, "rules", rules.apply, task or e.task, e.candidate, e.facts, stages, e.options)
+local function pass(e, stages, task, candidate)
+  local done, message, name = clocked(e.facts, "rules", rules.apply, task or e.task, candidate or e.candidate, e.facts, stages, e.options)
   if not done then return nil, message, name end
   return e.facts.ok
 end
@@ -117,6 +117,15 @@ local function measure(e)
   return pass(e, { "timing", "work", "plausibility" })
 end
 
+-- The rules about a text that only the task's own sizes have: while they are asked, the facts of its build stand in the others' place.
+local function pass_text(e, there)
+  local facts, here = e.facts, {}
+  for key, value in pairs(there) do here[key], facts[key] = facts[key], value end
+  local ok, message, name = pass(e, { "source", "compiled", "plan", "plausibility" }, e.task.own, e.candidate.own)
+  for key, value in pairs(here) do facts[key] = value end
+  return ok, message, name
+end
+
 -- Its times are those of the task's own sizes, where smaller ones were verified. What a kernel does at those alone was
 -- not seen to be right; that it moves the task's bytes, and takes the time that they need, is looked at.
 local function measure_own(e)
@@ -127,6 +136,7 @@ local function measure_own(e)
   facts.fitted = { time_s = facts.time_s, speedup = facts.speedup, own_tunables = got.tunables }
   facts.counted = { dram_bytes = got.report.dram_bytes, source = "modelled" }
   note_times(e, got)
+  if got.there then return pass_text(e, got.there) end
   return pass(e, { "plausibility" }, e.task.own)
 end
 

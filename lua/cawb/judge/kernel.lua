@@ -25,9 +25,20 @@ function Kernel:verify(how) return verify.verify(self.task, self.candidate, self
 
 function Kernel:measure(how) return measure.measure(self.task, self.candidate, self.options, how) end
 
+-- The same of a text that is for the task's own sizes: it is another than was verified, so that what it was built to is told.
+local function measure_text(own, candidate, options, how)
+  local loaded, message, name = execute.prepare(own, candidate, options)
+  if not loaded or not loaded.ok then return loaded, message, name end
+  local got
+  got, message, name = measure.measure(own, candidate, options, how)
+  if got then got.there = { built = loaded.built, steps = loaded.steps, prepared = loaded.prepared, kernels = loaded.built.kernels } end
+  return got, message, name
+end
+
 --- At the task's own sizes, where smaller ones are verified: times, the counters' report, and the tunables there.
 function Kernel:measure_own(how)
   local own = self.task.own
+  if self.candidate.own then return measure_text(own, self.candidate.own, self.options, how) end
   local moved, message, name = execute.moved(self.task, own, self.candidate, self.options)
   if not moved or not moved.ok then return moved, message, name end
   local got

@@ -92,6 +92,15 @@ function Ledger:release(id)
   if self.held then self.held:close() end
 end
 
+-- The options as they were asked for where a task is opened at two sizes: with the smaller ones alone its own would be forgotten.
+local function options_of(run)
+  if not run.task.own then return run.options end
+  local all = {}
+  for key, value in pairs(run.options) do all[key] = value end
+  all.task = run.task.given
+  return all
+end
+
 --- The run begins: its row, and its environment's.
 function Ledger:begin(run)
   self.folder = ("%s/%s"):format(self.dir, run.id)
@@ -104,14 +113,16 @@ function Ledger:begin(run)
     insert("runs", { id = run.id, started = run.started, strategy = run.strategy.path,
       task = task.path, task_hash = task.info.source_sha256, device = task.device.info.name,
       modelled = task.device.info.modelled, seed = task.seed, environment = hash,
-      options = encode(plain(run.options)) })
+      options = encode(plain(options_of(run))) })
   end)
 end
 
 -- What cannot be read off kernel.cu and plan.lua; cawb.candidate(folder) reads it.
 local function definition(candidate, tunables)
-  return encode { defines = candidate.defines, tunables = tunables,
-                  options = core.json.array { table.unpack(candidate.options) } } .. "\n"
+  local d = { defines = candidate.defines, tunables = tunables, options = core.json.array { table.unpack(candidate.options) } }
+  local own = candidate.own
+  if own then d.own = { defines = own.defines, options = core.json.array { table.unpack(own.options) } } end
+  return encode(d) .. "\n"
 end
 
 local function texts_of(candidate, tunables)
@@ -120,7 +131,8 @@ local function texts_of(candidate, tunables)
     for name, text in pairs(candidate.files or {}) do texts[name] = text end
     return texts
   end
-  return { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan,
+  local own = candidate.own or {}
+  return { ["kernel.cu"] = candidate.source, ["plan.lua"] = candidate.plan, ["own/kernel.cu"] = own.source, ["own/plan.lua"] = own.plan,
            ["candidate.json"] = definition(candidate, tunables) }
 end
 

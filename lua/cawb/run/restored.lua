@@ -41,10 +41,7 @@ local function candidate_of(store, turn, evaluation, result)
   if not texts["kernel.cu"] then
     return nil, "it is no kernel with a plan, and cannot be executed from here", "usage"
   end
-  local more = decode(texts["candidate.json"] or "{}") or {}
-  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = result.name,
-    defines = more.defines,
-    options = more.options, tunables = decode(evaluation.defines or "{}") }
+  return candidates.restored(texts, { name = result.name, tunables = decode(evaluation.defines or "{}") })
 end
 
 -- What the options of a record would execute outside of the sandbox and the jail: a set of rules by its path, which is Lua

@@ -17,9 +17,7 @@ local function candidate_of(store, row, turn)
   if python.python then
     return candidates.new { python = python.python, files = python.files, name = turn.name, note = turn.note }
   end
-  local more = assert(core.json.decode(texts["candidate.json"]))
-  return candidates.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = turn.name, note = turn.note,
-    defines = more.defines, options = more.options }
+  return candidates.restored(texts, { name = turn.name, note = turn.note })
 end
 
 -- A turn as run.lua has it, as far as it was recorded.

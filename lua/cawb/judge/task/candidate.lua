@@ -14,7 +14,7 @@ Candidate.__index = Candidate
 Candidate.__name = "cawb.candidate"
 
 local types = { python = "string", files = "table", source = "string", plan = "string", name = "string", note = "string",
-                defines = "table", options = "table", tunables = "table" }
+                defines = "table", options = "table", tunables = "table", own = "table" }
 
 local function check(spec)
   for key, value in pairs(spec) do
@@ -25,6 +25,9 @@ local function check(spec)
   end
   if spec.python and (spec.source or spec.plan or spec.tunables) then
     error("candidate: 'python' goes without source, plan and tunables", 3)
+  end
+  if spec.own and (spec.python or spec.tunables and next(spec.tunables) or not M.is(spec.own)) then
+    error("candidate: 'own' is a candidate of kernels, beside one without tunables", 3)
   end
   if spec.files and not spec.python then error("candidate: 'files' go with 'python'", 3) end
   local why = spec.files and folders.refusal(spec.files)
@@ -43,7 +46,7 @@ local function digest(c)
   end
   if c.python then return core.hash.sha256("python\0" .. c.python) end
   return core.hash.sha256(string.pack("<s8s8s8", c.source, c.plan,
-    core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }))
+    core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }) .. (c.own and c.own.hash or ""))
 end
 
 -- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
@@ -88,7 +91,7 @@ local function text_of(text) return text and (text:gsub("^\xEF\xBB\xBF", "")) en
 --- ("kernels/softmax/v1_naive" reads that .cu and .lua); or from the folder that a run
 --- left its best in. { python = text, files = { ["ops.py"] = text } or nil }, a folder with model_new.py, or a path that ends in .py: a Python file with the
 --- class ModelNew, as KernelBench has it, which runs in a jail (see run/python_candidate.lua). Returns the candidate, or nil, message, name when a file cannot
---- be read.
+--- be read. `own` = a candidate whose text is for the task's own sizes, where kernels are for one size: --scale both times that one.
 function M.new(spec)
   if type(spec) == "string" then
     local message, name
@@ -100,10 +103,19 @@ function M.new(spec)
   local c = setmetatable({
     python = text_of(spec.python), files = spec.files and next(spec.files) and spec.files or nil, source = text_of(spec.source), plan = text_of(spec.plan), name = spec.name or "candidate",
     note = spec.note, defines = spec.defines or {}, options = spec.options or {},
-    tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil,
+    tunables = spec.tunables and next(spec.tunables) and spec.tunables or nil, own = spec.own,
   }, Candidate)
   c.hash = digest(c)
   return c
+end
+
+--- A candidate of kernels from the texts that a record keeps of it (run/ledger.lua), with fields of a record beside.
+function M.restored(texts, fields)
+  local more = core.json.decode(texts["candidate.json"] or "{}") or {}
+  local own = more.own and M.new { source = texts["own/kernel.cu"], plan = texts["own/plan.lua"], name = fields.name,
+                                   defines = more.own.defines, options = more.own.options }
+  return M.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = fields.name, note = fields.note, defines = more.defines,
+                 options = more.options, tunables = fields.tunables, own = own }
 end
 
 --- Whether a value is a candidate, or a member of one.
