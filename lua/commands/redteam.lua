@@ -59,7 +59,7 @@ local function cell(f) return ("%d of %d%s"):format(f.caught, f.fixtures,
   f.false_alarms > 0 and (", %d false"):format(f.false_alarms) or "") end
 
 local function tables(list)
-  local headings, rows = { "family" }, {}
+  local headings, rows = { "cheats caught, by rules" }, {}
   for _, s in ipairs(list) do headings[#headings + 1] = s.rules end
   for _, family in ipairs(keys(list[1].families)) do
     local row = { ("%s  %s"):format(family, redteam.families[family] or "") }

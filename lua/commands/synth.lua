@@ -181,7 +181,7 @@ local function finish(set, parsed, say, program)
   end
   for _, line in ipairs(card.table(rows)) do print(line) end
   local refused = card.not_lowered(rows)
-  print(("%d tasks of %d draws; compose lowers %d of them"):format(#kept, all, #kept - #refused))
+  print(("%d tasks of %d draws; the compiler makes kernels for %d of them"):format(#kept, all, #kept - #refused))
   say(("%s/tasks.jsonl and card.md are written%s"):format(set.folder, written.parquet and "; no Parquet: " .. written.parquet
     or written.tasks > 0 and ", tasks.parquet too" or ""))
   return #kept

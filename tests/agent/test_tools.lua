@@ -130,7 +130,7 @@ check.test("compose: what the compiler makes is written and shown; a schedule ch
   local turns = #run.turns
   local page = call("compose", {})
   check.matches(page, "rows +_softmax")
-  check.matches(page, "modelled time +of bandwidth")
+  check.matches(page, "modelled time +share of peak bandwidth")
   check.matches(page, 'step 1 is kernel "[%d.]+" of the schedule; modelled: .- is the longest part')
   check.matches(page, "graph:\n  [%d.]+ reduce max of _softmax %(line %d+%), %[16%], step 1")
   check.matches(page, "schedule = {}")

@@ -44,6 +44,7 @@ check.test("compose answers at real sizes: both verifies small ones and times th
   local out, status = cawb(own .. " --out scaled --scale both")
   check.equal(status, 0, out)
   check.matches(out, "\n1 +rows +_softmax %(line 16%) +%[512, 2048%]")
+  check.matches(out, "share of peak bandwidth\n.-\nkinds: rows: sums or maxima along rows\n")
   check.matches(out, "\nright, and %d")
   local kept = dir .. "/" .. out:match "\nkept in (scaled/%S+)\n"
   check.matches(assert(file.read(kept .. "/own/plan.lua")), "{ 512, 2048 }")

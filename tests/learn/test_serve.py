@@ -138,6 +138,8 @@ class Score(Serving):
             self.assertIn(says, answer["error"])
         self.assertEqual(self.server.ask("GET", "/score")[0], 405)
         self.assertEqual(self.server.ask("GET", "/nowhere")[0], 404)
+        self.assertIn("POST /score", self.server.ask("GET", "/")[1]["ask"])
+        self.assertIn("no model's endpoint", self.server.ask("GET", "/v1/models")[1]["error"])
         self.assertEqual(self.server.ask("GET", "/score/unknown")[0], 404)
 
     def test_a_bad_item_does_not_refuse_the_batch(self):

@@ -132,7 +132,7 @@ check.test("20 tasks from a seed, killed on the way with kill -9; it goes on", f
   local out, status, err = cawb(small .. "--out " .. whole .. " --count 20")
   check.equal(status, 0, err)
   check.matches(out, "kept +20 %(")
-  check.matches(out, "20 tasks of %d+ draws; compose lowers %d+ of them")
+  check.matches(out, "20 tasks of %d+ draws; the compiler makes kernels for %d+ of them")
   check.matches(read(whole .. "/card.md"), "20 tasks, kept of %d+ draws")
   local parquet = whole .. "/tasks.parquet"
   if core.fs.kind(parquet) then check.equal(#assert(suite.load(parquet)), 20)

@@ -131,6 +131,11 @@ class Report(unittest.TestCase):
         self.assertEqual(self.texts("#turn-5 pre")[0], "at element 7")
         self.assertEqual(sorted(self.texts("#turn-5 .add, #turn-5 .del")), ["+ line 5", "- line two"])
 
+    def test_runs_of_one_task_are_told_apart(self):
+        told = self.page.run("[...chooser.options].map((o) => o.textContent)")
+        self.assertEqual(len(set(told)), len(told))
+        self.assertRegex(told[0], r" by \w+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d: ")
+
     def test_the_answer_comes_first(self):
         first = self.page.run("document.querySelector('#run').firstElementChild.id")
         self.assertEqual(first, "answer")

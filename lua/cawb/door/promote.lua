@@ -123,7 +123,7 @@ end
 local function try_shape(checks, task, candidate, incumbent, options, how, quick, own)
   local label = spec_words(task.inputs)
   local why = unfit(task)
-  if why then return note(checks, label .. ": the task can be a module elsewhere", false, why) and nil end
+  if why then return note(checks, label .. ": usable in another program", false, why) and nil end
   local one = member(task, candidate, options, own)
   local trials = quick and 1 or M.trials
   local facts = need(judge.judge(task, one, options, { once = true, trials = trials, against = quick and {} or nil }))
@@ -132,7 +132,7 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
         facts.error.eager and facts.error.eager.nrms or 0)
       or tostring(facts.reason)) then return nil end
   local flags = facts.rules and facts.rules.flags or {}
-  for _, flag in ipairs(flags) do note(checks, ("%s: flag %s"):format(label, flag.rule), true, flag.reason) end
+  for _, flag in ipairs(flags) do note(checks, ("%s: a remark, no fault (rule '%s')"):format(label, flag.rule), true, flag.reason) end
   if not quick then
     check_speed(checks, label, facts, how.speedup)
     check_incumbent(checks, label, task, incumbent, facts, options)

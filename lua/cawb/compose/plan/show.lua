@@ -86,21 +86,39 @@ local function texts(made)
   return ("generated: texts %d, for kernels %d; calls of libraries %d"):format(made.texts, #made.kernels - calls, calls)
 end
 
+-- What a kernel is, for who does not know the families; and the words below the table for those that it has.
+local libraries = { conv = "cuDNN", gemm = "cuBLAS" }
+local kinds = { rows = "sums or maxima along rows", stream = "element by element", attend = "attention in one kernel", cell = "steps of a recurrence" }
+
+local function legend(made)
+  local words, told, before = {}, {}, {}
+  for k, kernel in ipairs(made.kernels) do
+    if not kernel.call and kinds[kernel.kind] and not told[kernel.kind] then
+      words[#words + 1], told[kernel.kind] = ("%s: %s"):format(kernel.kind, kinds[kernel.kind]), true
+    end
+    if kernel.prepare then before[#before + 1] = tostring(k) end
+  end
+  local lines = {}
+  if words[1] then lines[1] = "kinds: " .. table.concat(words, "; ") end
+  if before[1] then lines[#lines + 1] = ("steps %s run once, before the first call"):format(table.concat(before, ", ")) end
+  return lines
+end
+
 --- The lines of a candidate's table. A product that is emulated says how, and one that is not says why. With a `profile` of
 --- it (cawb.profile), each kernel's time, and the share of it that the least bytes take at `rate`, the device's bytes a second.
 function M.lines(made, profile, rate)
   local rows, head = {}, { "step", "kind", "computes", "writes", "bytes" }
   local seconds = profile and profile.ok and profile.kernels and M.times(made, profile)
   for k, kernel in ipairs(made.kernels) do
-    local what, moved = kernel.call and (kernel.kind == "conv" and "conv{}" or "gemm{}") or kernel.kind, M.bytes(kernel)
-    if kernel.prepare then what = what .. ", before the first call" end
+    local what, moved = kernel.call and libraries[kernel.kind == "conv" and "conv" or "gemm"] or kernel.kind, M.bytes(kernel)
     if kernel.made and kernel.made.how then what = ("%s: %s"):format(what, kernel.made.how) end
     rows[k] = { tostring(k), what, display.shorten(plan.about(kernel), 70), display.shorten(shape(kernel), 40), readable(moved) }
     if seconds then rows[k][6] = kernel.prepare and "-" or display.time(seconds[k]) end
     if seconds and rate and not kernel.prepare then rows[k][7] = ("%.0f%%"):format(100 * moved / rate / seconds[k]) end
   end
-  if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "of bandwidth" or nil end
+  if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "share of peak bandwidth" or nil end
   local lines = display.table(head, rows)
+  for _, line in ipairs(legend(made)) do lines[#lines + 1] = line end
   for _, line in ipairs(M.rewritten(made.rewrites)) do lines[#lines + 1] = line end
   for k, kernel in ipairs(made.kernels) do
     if kernel.instead then lines[#lines + 1] = ("step %d is not on tensor cores: %s"):format(k, kernel.instead) end

@@ -119,12 +119,26 @@ def _forms(shape):
 PLANS = {_forms(shape): index for index, shape in enumerate(ABOUT["shapes"])}
 
 
+def _words(form):
+    return "%s%s" % (str(form[0])[6:], list(form[1]))
+
+
+def _unverified(seen):
+    """The tensors that differ from those of the plan that comes nearest, and what these would have to be."""
+    nearest = min(PLANS, key=lambda plan: sum(a != b for a, b in zip(seen, plan)) + abs(len(seen) - len(plan)))
+    odd = [(a, b) for a, b in zip(seen, nearest) if a != b]
+    if len(seen) != len(nearest):
+        return "it was not verified for %d tensors; verified: %d" % (len(seen), len(nearest))
+    words = [[_words(f) + (" with strides %s" % list(f[2]) if a[:2] == b[:2] else "") for f in (a, b)] for a, b in odd]
+    return "it was not verified for %s; verified: %s" % tuple(", ".join(w[k] for w in words) for k in (0, 1))
+
+
 def find(tensors):
     """(the number of the plan for these tensors, None), or (None, why there is none)."""
     seen = tuple(_form(t.dtype, t.shape, t.stride()) for t in tensors)
     index = PLANS.get(seen)
     if index is None:
-        return None, "it was not verified for %s" % ", ".join("%s%s" % (str(f[0])[6:], list(f[1])) for f in seen)
+        return None, _unverified(seen)
     first = tensors[0]
     if not all(t.is_cuda and t.device == first.device for t in tensors):
         return None, "the tensors are not on one GPU"

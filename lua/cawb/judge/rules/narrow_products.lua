@@ -15,6 +15,6 @@ return {
     local names = {}
     for name in pairs(found) do names[#names + 1] = name end
     table.sort(names)
-    return { reason = ("products in %s for a result in %s"):format(table.concat(names, ", "), dtype), evidence = found }
+    return { reason = ("products in %s for a result in %s; their error is in the one that is judged"):format(table.concat(names, ", "), dtype), evidence = found }
   end,
 }

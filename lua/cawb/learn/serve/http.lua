@@ -91,7 +91,8 @@ function M.dispatch(routes, request, log)
   if not f then
     local other = other_method(routes, request.path)
     if other then return 405, { error = ("%s %s: use %s"):format(request.method, request.path, other) }, { headers = { "Allow: " .. other } } end
-    return 404, { error = ("there is no %s here; the manual's page on cawb serve lists what there is"):format(request.path) }
+    local more = request.path:find "^/v1/" and "this server judges candidates and is no model's endpoint" or "GET / lists what there is"
+    return 404, { error = ("there is no %s here; %s"):format(request.path, more) }
   end
   local got = table.pack(xpcall(f, debug.traceback, request, rest))
   if got[1] then return got[2], got[3], got[4], name end

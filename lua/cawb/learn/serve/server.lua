@@ -30,6 +30,7 @@ Server.__index = Server
 
 local function routes_of(self)
   local routes = {
+    ["GET /"] = function() return 200, { program = "cawb " .. core.version, ask = self:asked_at() } end,
     ["GET /health"] = function() return 200, { status = self.draining and "stopping" or "healthy" } end,
     ["GET /tasks"] = function() return 200, { tasks = self.tasks:shown() } end,
     ["GET /metrics"] = function() return 200, self:measures(), { type = "text/plain; version=0.0.4", bare = true } end,
@@ -40,6 +41,14 @@ local function routes_of(self)
     for name, f in pairs(face:routes()) do routes[name] = f end
   end
   return routes
+end
+
+--- What can be asked, for who opens the address in a browser.
+function Server:asked_at()
+  local names = core.json.array {}
+  for name in pairs(self.routes) do names[#names + 1] = name end
+  table.sort(names)
+  return names
 end
 
 --- The text of GET /metrics.

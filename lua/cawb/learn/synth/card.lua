@@ -54,10 +54,10 @@ local function rejection_rows(rows)
   end
   for _, filter in ipairs(filters.order) do add(filter[1], filter[2]) end
   add("kept", "passed all")
-  local headings = { "filter" }
+  local headings = { "draws rejected" }
   for _, g in ipairs(generators) do headings[#headings + 1] = g end
   if #generators == 0 then headings[2] = "draws" end
-  headings[#headings + 1] = "rejects"
+  headings[#headings + 1] = "because"
   return headings, list
 end
 

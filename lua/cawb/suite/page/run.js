@@ -6,6 +6,8 @@ function showAnswer(place, run) {
   const m = data.environments[run.environment] || {};
   place.append(answerBox("answer", run.answer, `${run.task}, ${run.strategy || ""} on ${m.model || run.device}: ${run.status}${run.ended ? " (" + run.ended + ")" : ""}`));
   if (run.reason) place.append(el("p", { class: "faint" }, run.reason));
+  const note = (run.turns.find((t) => t.n === run.best) || {}).note || "";
+  if (note.includes("\n")) place.append(el("h2", {}, "What the best is made of"), el("pre", { id: "made-of" }, note));
 }
 
 // ---- charts of a run

@@ -6,9 +6,11 @@ function leadTo(id) {
   return at < 0 ? undefined : () => { chooser.value = at; showRun(data.runs[at]); $("pick").scrollIntoView(); };
 }
 
+const begun = (r) => new Date(r.started * 1000).toISOString().slice(0, 19).replace("T", " ");
+const by = (r) => (r.strategy || "").split("/").pop().replace(/\.lua$/, "");
 const best = (r) => r.turns.find((t) => t.n === r.best) || {};
 const runColumns = [
-  { head: "task", text: (r) => r.task, act: (r) => leadTo(r.id) }, { head: "strategy", text: (r) => (r.strategy || "").split("/").pop() },
+  { head: "task", text: (r) => r.task, act: (r) => leadTo(r.id) }, { head: "begun (UTC)", text: begun }, { head: "strategy", text: by },
   { head: "at equal error", text: (r) => ratio(best(r).equal), value: (r) => best(r).equal && best(r).equal[0] },
   { head: "time", text: (r) => withInterval(best(r).time) + (best(r).time && r.modelled ? " modelled" : ""), value: (r) => best(r).time && best(r).time[0] },
   { head: "turns", text: (r) => String(r.turns.length), value: (r) => r.turns.length },
@@ -19,7 +21,7 @@ const runColumns = [
 const first = data.runs.filter((r) => r.turns.length).pop() || data.runs[data.runs.length - 1];
 const inSuites = new Set(data.suites.flatMap((s) => s.tasks.map((t) => t.run))), alone = data.runs.filter((r) => !inSuites.has(r.id));
 const chooser = el("select", { id: "chooser", "aria-label": "run", onchange: () => showRun(data.runs[chooser.value]) },
-  ...data.runs.map((r, i) => el("option", { value: i }, `${r.task}, ${r.turns.length} turn${r.turns.length === 1 ? "" : "s"}, ${r.status}: ${r.id}`)));
+  ...data.runs.map((r, i) => el("option", { value: i }, `${r.task} by ${by(r)}, ${begun(r)}: ${r.answer.headline || r.status}`)));
 showSuites($("suites"));
 if (alone.length > 1) {
   $("suites").append(el("h2", {}, data.suites.length ? "Runs beside suites" : "Runs"));
