@@ -162,6 +162,22 @@ local function spread(name, list)
   if #list > 0 then print(("%s: median %.2f s, longest %.2f s, of %d"):format(name, list[(#list + 1) // 2], list[#list], #list)) end
 end
 
+-- Launches of a call by what they are for, over all tasks, the most frequent first; and of how many tasks.
+local function show_kinds(rows)
+  local sums, names, all, tasks = {}, {}, 0, 0
+  for _, row in ipairs(rows) do
+    tasks = tasks + (row.kinds and 1 or 0)
+    for name, n in pairs(row.kinds or {}) do
+      if not sums[name] then sums[name], names[#names + 1] = { 0, 0 }, name end
+      sums[name][1], sums[name][2], all = sums[name][1] + n, sums[name][2] + 1, all + n
+    end
+  end
+  table.sort(names, function(a, b) return sums[a][1] > sums[b][1] or sums[a][1] == sums[b][1] and a < b end)
+  print(("launches of a call: %d in %d tasks, %.0f a task"):format(all, tasks, all / math.max(1, tasks)))
+  for k, name in ipairs(names) do names[k] = { name, tostring(sums[name][1]), ("%.1f%%"):format(100 * sums[name][1] / all), tostring(sums[name][2]) } end
+  for _, line in ipairs(display.table({ "kind", "launches", "of all", "tasks" }, names)) do print(line) end
+end
+
 local function show()
   local lines, totals, builds, refused, about = {}, {}, {}, {}, nil
   for _, row in ipairs((read())) do
@@ -181,6 +197,7 @@ local function show()
   for _, line in ipairs(display.table(header, lines)) do print(line) end
   spread("total", totals)
   spread("nvrtc", builds)
+  show_kinds((read()))
   for _, line in ipairs(refused) do print("refused  " .. line) end
 end
 

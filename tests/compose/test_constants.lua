@@ -68,6 +68,59 @@ check.test("a number that follows from inputs or parameters may not", function()
   end
 end)
 
+check.test("a mask that follows from constants is an index; so is what is counted or found in constants", function()
+  right("m = torch.zeros(6, dtype=torch.bool)\nm[1::2] = True\nk = torch.nonzero(m).flatten()\nn = int(m.sum())\n"
+    .. "z = x.clone()\nz[:, m] = 0.5\nz[:, torch.arange(6) > 4] += x[:, :1]\n"
+    .. "return x[:, m] * n + x[:, k], z, x[torch.tensor([True, False, True, True])], torch.masked_select(x, torch.ones(4, 6).triu().bool()), "
+    .. "x.repeat_interleave(torch.tensor([1, 2, 0, 1]), 0), x * torch.bincount(torch.tensor([0, 1, 1, 3])).sum()", "[torch.randn(4, 6)]")
+  right("return x[:, torch.ones(4, 4).tril().bool()] * 2", "[torch.randn(3, 4, 4)]")
+end)
+
+check.test("without data, constants are followed all the same", function()
+  local path = check.write(check.folder() .. "/task.py", [[
+import torch
+class Model(torch.nn.Module):
+    def forward(self, x):
+        m = torch.zeros(4096, dtype=torch.bool)
+        m[1::2] = True
+        rates = [r.item() for r in torch.linspace(0, 0.5, 6)]
+        return x[:, m] * rates[2] * int(m.sum())
+def get_inputs():
+    return [torch.randn(64, 4096)]
+def get_init_inputs():
+    return []
+]])
+  local all = require "cawb.base.options".copy(require "cawb".defaults)
+  all.scale.mode, all.simulate.blocks = "full", 1
+  local device <close> = assert(require "cawb".device("sim:h100", { simulate = all.simulate }))
+  local task <close> = assert(require "cawb".task(path, { device = device, options = all, host = composed.host }))
+  check.equal(table.concat(task.outputs[1].shape, " "), "64 2048")
+  assert(require "cawb.compose".make(task))
+end)
+
+check.test("a mask of inputs, of a buffer, or that an input was written to, is no index", function()
+  for _, mask in ipairs { "x[0] > 0", "self.m", "torch.zeros(6, dtype=torch.bool).copy_(x[0] > 0)" } do
+    local made, why = composed.make(("return x[:, %s].sum()"):format(mask), "[torch.randn(4, 6)]", "self.register_buffer('m', torch.ones(6) > 0)")
+    check.equal(made, nil, mask)
+    check.matches(why, "shapes that follow from data")
+  end
+end)
+
+check.test("what an exported program claims of a number of its inputs is not computed; what uses the number is refused", function()
+  local inputs = "[torch.randn(4, 6), torch.randint(4, 5, (3,))]"
+  local claim = "n = y.max().item()\nle = n <= 17\ntorch.ops.aten._assert_scalar.default(le, 'too large')\n"
+  local made = right(claim .. "return x * 2", inputs)
+  check.equal(#made.kernels, 1, "the maximum is of no use")
+  for _, use in ipairs { "return x * n", "return x[:, :n]", "return x * 2 if n > 3 else x", "return x * (n + 1)", "return x * 2 if isinstance(n, int) else x",
+                         "return x * 2 if not le else x", "return sum(x for _ in range(n))", "import math\nreturn x * math.sqrt(n)", "return x * [1, 2, 3, 4, 5, 6][n]" } do
+    local none, why = composed.make(claim .. use, inputs)
+    check.equal(none, nil, use)
+    check.matches(why, "line %d+ of the task, cannot be lowered: the program goes on as this number says")
+  end
+  local none, why = composed.task(claim:gsub("17", "3") .. "return x * 2", inputs)
+  assert(not none and why:find "too large", "a claim that does not hold is PyTorch's error")
+end)
+
 check.test("weights of a given length", function()
   right("return self.f(x), self.h(x), self.c(x[None])[0]", "[torch.randn(5, 64)]",
     "self.f = nn.utils.weight_norm(nn.Linear(64, 33))\nself.h = nn.utils.parametrizations.weight_norm(nn.Linear(64, 7))\n"

@@ -84,6 +84,12 @@ each("resizing", "[torch.randn(2, 3, 7, 6)]", nil, {
   "F.interpolate(x.flatten(2), scale_factor=1.5, mode='linear')", "F.fold(F.unfold(x, (3, 2), (1, 2), 1, (2, 3)), (7, 6), (3, 2), (1, 2), 1, (2, 3))",
   "F.max_pool2d(x, (2, 3), 2, dilation=(2, 1), return_indices=True)" })
 
+each("resizing with a filter against aliasing", "[torch.randn(2, 3, 7, 6)]", nil, {
+  "F.interpolate(x, size=(9, 5), mode='bicubic', antialias=True)", "F.interpolate(x, size=(3, 5), mode='bilinear', antialias=True)",
+  "F.interpolate(x, size=(14, 12), mode='bicubic', antialias=True, align_corners=True)", "F.interpolate(x, scale_factor=0.4, mode='bilinear', antialias=True)",
+  "F.interpolate(x, size=(1, 2), mode='bicubic', antialias=True)", "F.interpolate(x, size=(7, 6), mode='bicubic', antialias=True)",
+  "F.interpolate(x.double(), size=(4, 11), mode='bicubic', antialias=True)" })
+
 each("diagonals", "[torch.randn(4, 5, 6), torch.randn(4, 6), torch.randn(4, 5)]", nil, {
   "torch.diag_embed(z, 2)", "torch.diag_embed(z, -1, 0, 2)", "torch.diag(z[0], 1)", "torch.diagonal_copy(x, 1, 1, 2)", "torch.diagonal_scatter(z, y[:, 0], 1)", "torch.select_scatter(x, y, 1, -2)",
   "torch.slice_scatter(x, y[:, None].expand(4, 2, 6), 1, 1, 5, 2)", "torch.block_diag(z, y, y[0])", "torch.addr(y, y[:, 0], x[0, 0], beta=0.5, alpha=2)", "torch.addbmm(z[:, :4], x.transpose(1, 2)[:, :4], x[..., :4])" })
@@ -105,7 +111,7 @@ each("special functions", "[torch.randn(6, 37)]", nil, {
 each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", nil, {
   "torch.rot90(x)", "torch.rot90(x, 2)", "torch.rot90(x, 3)", "torch.take(x, torch.tensor([3, -1]))", "x.masked_scatter(x > 0, x * 2)", "torch.view_copy(x, (6, 9))",
   "x.scatter_reduce(1, z, x[:, :2] + 1, 'amax')", "x.scatter_reduce(1, z, x[:, 1:3], 'mean', include_self=False)", "x.index_reduce(1, z[0], x[:, 3:5], 'prod')",
-  "x.index_put((y[0],), x[0] * 2)", "x.index_put((y, y % 6), x[:4, :3], accumulate=True)", "x.index_put((x > 1,), torch.tensor(0.5))",
+  "x.index_put((y[0],), x[0] * 2)", "torch.ops.aten.index_put(x.view(9, 2, 3), [None, z[0, :1] % 2], torch.tensor(2.))", "torch.ops.aten.index_put(x.view(3, 3, 2, 3), [None, y[:1, :1] % 3, y[:1, :1] % 2], z[:3, :1, None, None].float())", "x.index_put((y, y % 6), x[:4, :3], accumulate=True)", "x.index_put((x > 1,), torch.tensor(0.5))",
   "F.embedding_bag(y, x)", "F.embedding_bag(y, x, mode='max')", "F.embedding_bag(y.flatten(), x, torch.tensor([0, 3, 3]), mode='sum')" })
 
 each("grids and places of maxima", "[torch.randn(2, 3, 6, 8), torch.rand(2, 4, 5, 2) * 2.4 - 1.2]", nil, {

@@ -7,6 +7,7 @@ constants (small ones with their values), and "nothing", memory that was only re
 import sys
 
 import torch
+from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.multiprocessing.reductions import StorageWeakRef
 
 from cawb_host.base.forms import own_forward
@@ -30,6 +31,9 @@ class Memory:
         self.kept.append(StorageWeakRef(tensor.untyped_storage()))
         self.numbers[at] = len(self.numbers) + 1
         return self.numbers[at], True
+
+    def has(self, tensor):
+        return tensor.untyped_storage()._cdata in self.numbers
 
     def base(self, tensor, source):
         """A tensor that was there before the first operator."""
@@ -96,7 +100,8 @@ def values(tensor, source):
     if tensor is None:
         return {}
     try:
-        found = tensor.detach().reshape(-1).tolist()
+        with unset_fake_temporarily():
+            found = tensor.detach().reshape(-1).tolist()
     except Exception:  # pylint: disable=broad-except
         return {}  # a tensor without data
     return {"values": [x if isinstance(x, (bool, int)) or x - x == 0 else str(x) for x in found]}

@@ -18,6 +18,7 @@ from cawb_host.torch.mode import Mode
 from cawb_host.torch import operators
 from cawb_host.torch.memory import Memory
 from cawb_host.torch.composite import Whole
+from cawb_host.torch.constants import Constants, tensors_in
 from cawb_host.torch.number import ASKS, Taken
 from cawb_host.base.forms import dense
 from cawb_host.base.tensors import NAMES
@@ -33,8 +34,9 @@ class Recorder(Mode):
         self.dynamic = False        # whether there are operators whose result's shape depends on data
         self.exact, self.writes = {}, {}  # (time, label) by exact view, by storage
         self.memory = Memory(module)
+        self.constants = Constants(self.memory.has)
         self.together, self.within = Whole(self.whole), 0
-        self.taken = Taken(self.number_of, self.unseen, self.asked)
+        self.taken = Taken(self.number_of, self.follows, self.unseen, self.asked)
         for name, tensor in module.state_dict(keep_vars=True).items():
             if isinstance(tensor, torch.Tensor):
                 self.label(tensor, "param:" + name, True)
@@ -61,6 +63,10 @@ class Recorder(Mode):
             return None
         return dict(about(tensor), source=source, **self.memory.place(tensor))
 
+    def follows(self, tensor):
+        """Whether a tensor has one number, and that follows from more than constants."""
+        return not self.within and tensor.numel() == 1 and self.constants.value(tensor) is None
+
     def asked(self, number):
         """The program goes on as this number says."""
         self.record(ASKS, [("self", number.tensor)], [("self", number.tensor, self.source(number.tensor))], [], None)
@@ -83,6 +89,7 @@ class Recorder(Mode):
         kwargs = kwargs or {}
         if self.within or func.namespace == "prim":  # questions, such as for a tensor's device
             return func(*args, **kwargs)
+        func, args = self.constants.without_masks(func, args)
         return self.observe(func, args, kwargs, lambda: func(*args, **kwargs))
 
     def observe(self, func, args, kwargs, call):
@@ -91,12 +98,18 @@ class Recorder(Mode):
         told = values_of(func, args, kwargs)
         inputs = [(name, tensor, self.source(tensor)) for name, value in named
                   for tensor in tensors_in(value)]
-        result = self.unseen(call)
+        known = self.constants.follow(func, args, kwargs)
+        if known and self.constants.needed(func):
+            result, made = self.unseen(lambda: self.constants.answer(func, args, kwargs, call))
+            told = next(tensors_in(made), None)
+        else:
+            result, made = self.unseen(call), None
         outputs = list(tensors_in(result))
         for tensor in outputs:
             if tensor.layout != torch.strided:
                 dense(tensor, "%s:%s: what %s makes" % (self.memory.path, self.memory.line(), func))
-        self.dynamic = self.dynamic or torch.Tag.dynamic_output_shape in func.tags
+        self.unseen(lambda: self.constants.note(func, args, kwargs, outputs, known, made))
+        self.dynamic = self.dynamic or torch.Tag.dynamic_output_shape in func.tags and not known
         if len(self.entries) < LARGEST:
             self.record(func, named, inputs, outputs, told)
         elif len(self.notes) == 0:
@@ -143,14 +156,6 @@ class Recorder(Mode):
         operator that wrote to its memory."""
         none = (0, "const")
         return max(self.exact.get(key(tensor), none), self.writes.get(storage(tensor), none))[1]
-
-
-def tensors_in(value):
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, (tuple, list)):
-        for item in value:
-            yield from tensors_in(item)
 
 
 def storage(tensor):

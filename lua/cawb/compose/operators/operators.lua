@@ -10,7 +10,7 @@ local types = require "cawb.torch.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "diagonal",
+for _, room in ipairs { "bound", "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "antialiased", "diagonal",
                          "special", "running", "copies", "sample", "heads" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end

@@ -113,10 +113,32 @@ M.index_reduce = put("scatter_reduce", function(_, op) return op.by.source end)
 -- Places of all dimensions as one, in memory of one dimension.
 local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
 
--- x[a, b, ...] = values, of index tensors for the first dimensions; or for all of them a mask, and one value.
+-- A list of dimensions with the `count` of them behind the first `ahead` in front, and the way back.
+local function to_front(rank, ahead, count)
+  local order, back = {}, {}
+  for d = 1, count do order[d] = ahead + d end
+  for d = 1, rank do if d <= ahead or d > ahead + count then order[#order + 1] = d end end
+  for d, from in ipairs(order) do back[from] = d end
+  return order, back
+end
+
+-- x[:, a, b, ...] = values: the same with these dimensions in front.
+local function put_behind(g, op, x, values, list, ahead)
+  local rank, width = #graphs.together(list), #list
+  local shape = { table.unpack(x.shape, 1, ahead) }
+  for _, n in ipairs(graphs.together(list)) do shape[#shape + 1] = n end
+  for d = ahead + width + 1, #x.shape do shape[#shape + 1] = x.shape[d] end
+  local order, back = to_front(#x.shape, ahead, width)
+  local turned, put = g:permute(x, order), g:permute(g:broadcast(values, shape), (to_front(#shape, ahead, rank)))
+  local made, why = M.index_put(g, { x = { turned, table.unpack(list) }, by = { self = turned, values = put }, values = put, given = {}, args = op.args, out = op.out })
+  return made and { g:permute(made[1], back) }, why
+end
+
+-- x[a, b, ...] = values, of index tensors for dimensions beside each other; or for all of them a mask, and one value.
 function M.index_put(g, op)
   local x, values = op.by.self or op.x[1], op.by.values or op.x[#op.x]
-  local given, list = op.given.indices or {}, { table.unpack(op.x, 2, #op.x - 1) }
+  local given, list, ahead = op.given.indices or {}, { table.unpack(op.x, 2, op.values and #op.x or #op.x - 1) }, 0
+  while given[ahead + 1] == false do ahead = ahead + 1 end
   if #list == 1 and list[1].dtype == "bool" then
     if #list[1].shape ~= #x.shape or graphs.numel(values.shape) ~= 1 or op.args.accumulate then
       return nil, "a mask that is not the tensor's own shape, or values of its own, put as many as data says; torch.where keeps them all"
@@ -124,8 +146,9 @@ function M.index_put(g, op)
     return { g:map("(A ? B : C)", x.dtype, { list[1], g:reshape(values, {}), x }, nil, { "bool" }) }
   end
   for k = 1, #list do
-    if given[k] == false or list[k].dtype == "bool" then return nil, "its index tensors are not whole numbers for the first dimensions" end
+    if given[ahead + k] == false or list[k].dtype == "bool" then return nil, "its index tensors are not whole numbers for dimensions beside each other" end
   end
+  if ahead > 0 then return put_behind(g, op, x, values, list, ahead) end
   local together = graphs.together(list)
   for k, at in ipairs(list) do list[k] = g:broadcast(at, together) end
   local all, at = tools.flattened(g, x, list, 1)
