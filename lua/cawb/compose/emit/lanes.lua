@@ -163,8 +163,7 @@ end
 
 -- All turns of a short loop.
 local function short(body, o, each, step, hooks)
-  body:line "#pragma unroll"
-  body:open("for (int j = 0; j < %d; j++) {", each)
+  body:open("UNROLL for (int j = 0; j < %d; j++) {", each)
   turn(body, o, is_partial(o) and (each > 1 and ("j < %d || "):format(each - 1) or ""), hooks, step)
   body:close()
 end
@@ -240,8 +239,7 @@ function M.fill(o, list)
     lines[#lines + 1] = ("%s *const %s = (%s *)(held + %d);"):format(e.kind, e.name, e.kind, at)
     at = at + e.bytes * o.each * o.threads
   end
-  lines[#lines + 1] = "#pragma unroll"
-  lines[#lines + 1] = ("for (int j = 0; j < %d; j++) {"):format(o.each)
+  lines[#lines + 1] = ("UNROLL for (int j = 0; j < %d; j++) {"):format(o.each)
   lines[#lines + 1] = ("  const int k = j * %d + lane;"):format(o.lanes)
   lines[#lines + 1] = is_partial(o) and ("  if (k < %d) {"):format(o.steps) or "  {"
   for _, e in ipairs(list) do

@@ -1,7 +1,7 @@
 -- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a constant or a name that the
--- generator gives. The lines from `$if WORD` to `$end` may be left out. `$word(` calls an access function, which reads or writes an
--- element of the graph's tensors and is inlined by the compiler. So a template knows how work is divided, and nothing of the work
--- around it.
+-- generator gives. The lines from `$if WORD` to `$end` may be left out, and so may a line behind `$if WORD:` or `$if !WORD:`.
+-- `$word(` calls an access function, which reads or writes an element of the graph's tensors and is inlined by the compiler. So a
+-- template knows how work is divided, and nothing of the work around it. UNROLL ahead of a loop has it unrolled.
 --
 -- Every generator here gets a description. It has
 --   name        of the kernel; all names that it defines begin with it
@@ -38,8 +38,19 @@ function M.access(kernel, what, result, variables, body)
   return { what, text }
 end
 
+--- The access functions of a description, by what it has of these declarations: "float load(int z, int k)"; `T` is its own type.
+function M.functions(d, declarations)
+  local list = {}
+  for _, declaration in ipairs(declarations) do
+    local result, what, variables = declaration:gsub("%f[%w]T%f[%W]", d.type or "T"):match "^(.-) ?([%w_]+)%((.*)%)$"
+    if d[what] then list[#list + 1] = M.access(d, what, result, { variables }, d[what]) end
+  end
+  return list
+end
+
 -- Lines between "$if WORD" and "$end" stay where the word has a value, those behind "$else" where it has none. The innermost come first.
 local function chosen(text, holes)
+  text = text:gsub("%$if (!?)(%u[%u%d]*): ([^\n]*\n)", function(no, word, line) return (not holes[word]) == (no == "!") and line or "" end)
   while true do
     local stop, behind = text:match "()%$end\n()"
     if not stop then return text end

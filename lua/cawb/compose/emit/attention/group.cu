@@ -10,11 +10,8 @@ static __device__ __forceinline__ bool $NAME_hides(int first, int step) { return
 
 // Whether no step from `after` on has scores for a group's queries: those that have some are neighbours.
 static __device__ __forceinline__ bool $NAME_ends(int first, int step, int after) {
-$if HIDES
-  return !$NAME_hides(first, step) && $NAME_hides(first, after);
-$else
-  return false;
-$end
+$if HIDES:   return !$NAME_hides(first, step) && $NAME_hides(first, after);
+$if !HIDES:   return false;
 }
 
 // The tile that a block does after n others: its head, and its first query. Where long tiles are before short ones, blocks take
@@ -36,8 +33,7 @@ $ANSWERINSTRUCTION
 static __device__ __forceinline__ void $NAME_ask(float (&s)[$KEYS / 2], unsigned queries, unsigned keys) {
   hold(s);
   products_begin();
-#pragma unroll
-  for (int k = 0; k < $KSTEPS; k++)
+  UNROLL for (int k = 0; k < $KSTEPS; k++)
     $NAME_multiply(s, rows_descriptor(queries + k / 4 * ($ROWS * 128)) + k % 4 * 2, rows_descriptor(keys + k / 4 * ($KEYS * 128)) + k % 4 * 2, k > 0);
   products_end();
 }
@@ -46,8 +42,7 @@ static __device__ __forceinline__ void $NAME_answer(float (&sum)[$VN / 2], unsig
   hold(sum);
   hold(weights);
   products_begin();
-#pragma unroll
-  for (int k = 0; k < $KEYS / 16; k++) $NAME_add(sum, weights[k], columns_descriptor(values, $KEYS * 128) + k * 128, 1);
+  UNROLL for (int k = 0; k < $KEYS / 16; k++) $NAME_add(sum, weights[k], columns_descriptor(values, $KEYS * 128) + k * 128, 1);
   products_end();
 }
 
@@ -58,43 +53,35 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
   if (!$NAME_is_open(first, step)) $mask(s, z, first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, step);
   float top[2];
   bool rises = false;
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
+  UNROLL for (int half = 0; half < 2; half++) {
     float t = s[half * 2], u = s[half * 2 + 1];
-#pragma unroll
-    for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
+    UNROLL for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
     top[half] = fmaxf(most[half], largest_of_row(fmaxf(t, u)));
     rises |= (top[half] - most[half]) * $POWER > 8.0f;
   }
   rises = __any_sync(~0u, rises);
   if (rises) {
     bool is_vast = false;
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
+    UNROLL for (int half = 0; half < 2; half++) {
       less[half] = top[half] == -INFINITY ? 0.0f : power((most[half] - top[half]) * $POWER);
       most[half] = top[half], total[half] *= less[half], is_vast |= fabsf(top[half]) < INFINITY && fabsf(top[half]) * $POWER > 65536.0f;
     }
     vast = __any_sync(~0u, is_vast);
   }
   float raised[2];
-#pragma unroll
-  for (int half = 0; half < 2; half++) raised[half] = most[half] == -INFINITY ? 0.0f : most[half];
+  UNROLL for (int half = 0; half < 2; half++) raised[half] = most[half] == -INFINITY ? 0.0f : most[half];
   if (vast) {
-#pragma unroll
-    for (int i = 0; i < $KEYS / 2; i++) s[i] -= raised[i / 2 % 2];
+    UNROLL for (int i = 0; i < $KEYS / 2; i++) s[i] -= raised[i / 2 % 2];
     raised[0] = raised[1] = 0.0f;
   }
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
+  UNROLL for (int half = 0; half < 2; half++) {
     const float from = raised[half] * $POWER;
-#pragma unroll
-    for (int j = 0; j < $KEYS / 4; j++) {
+    UNROLL for (int j = 0; j < $KEYS / 4; j++) {
       float &one = s[j / 2 * 4 + half * 2 + j % 2];
       one = power(fmaf(one, $POWER, -from));
     }
     float t = 0.0f, u = 0.0f;
-#pragma unroll
-    for (int j = 0; j < $KEYS / 8; j++) t += s[4 * j + half * 2], u += s[4 * j + half * 2 + 1];
+    UNROLL for (int j = 0; j < $KEYS / 8; j++) t += s[4 * j + half * 2], u += s[4 * j + half * 2 + 1];
     total[half] += t + u;
   }
   return rises;
@@ -145,16 +132,13 @@ $NAME($PARAMETERS$MORE) {
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 $MANY;");
   const int lane = threadIdx.x % 32;
-$if TURNS
-  if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
-$end
+$if TURNS:   if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
   for (int n = 0, z, first; $NAME_tile(n, z, first); n++, last ^= 1) {
     const unsigned queries = own + group * (64 * 128);
     float s[$KEYS / 2], sum[$VN / 2], most[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
     bool vast = false;
     unsigned weights[$KEYS / 16][4];
-#pragma unroll
-    for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
+    UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
     int step = $NAME_next(first, 0);
     barrier_wait(is_full + 16 * $STAGES, last);
     if (step < $STEPS) {
@@ -166,8 +150,7 @@ $end
       $weigh(s, most, total, less, vast, z, first + 64 * group, step);
     } else if (lane == 0) barrier_arrive(is_empty + 16 * $STAGES);
     while (step < $STEPS) {
-#pragma unroll
-      for (int k = 0; k < $KEYS / 4; k++) weights[k / 4][k % 4] = $TWO(s[2 * k], s[2 * k + 1]);
+      UNROLL for (int k = 0; k < $KEYS / 4; k++) weights[k / 4][k % 4] = $TWO(s[2 * k], s[2 * k + 1]);
       const int after = $NAME_next(first, step + 1);
       const int there = stage, there_phase = phase;
       if (++stage == $STAGES) stage = 0, phase ^= 1;
@@ -175,15 +158,11 @@ $end
       const bool ends = after < $STEPS && $NAME_ends(first + 64 * group, step, after);
       if (after < $STEPS && !ends) {
         barrier_wait(is_full + 8 * stage, phase);
-$if TURNS
-        turn_wait(1 + group);
-$end
+$if TURNS:         turn_wait(1 + group);
         $NAME_ask(s, queries, own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES));
         barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
         $NAME_answer(sum, weights, own + $NAME_QUERIES + there * ($NAME_KEYS + $NAME_VALUES) + $NAME_KEYS);
-$if TURNS
-        turn_pass(1 + (group + 1) % $GROUPS);
-$end
+$if TURNS:         turn_pass(1 + (group + 1) % $GROUPS);
         products_wait<1>();
         hold(s);
         if (lane == 0) barrier_arrive(is_empty + 8 * stage);
@@ -198,16 +177,13 @@ $end
       hold(weights);
       if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + there));
       if (rises) {
-#pragma unroll
-        for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
+        UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
       }
       step = after;
       for (; ends && step < $STEPS; step = $NAME_next(first, step + 1)) {      // what is left is for others
         barrier_wait(is_full + 8 * stage, phase);
-$if TURNS
-        turn_wait(1 + group);
-        turn_pass(1 + (group + 1) % $GROUPS);
-$end
+$if TURNS:         turn_wait(1 + group);
+$if TURNS:         turn_pass(1 + (group + 1) % $GROUPS);
         if (lane == 0) barrier_arrive(is_empty + 8 * stage);
         barrier_wait(is_full + 8 * ($STAGES + stage), phase);
         if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + stage));
@@ -223,14 +199,11 @@ $if HIDES
     if (__any_sync(~0u, past)) {
       for (int k = 0; k < $STEPS; k++) {
         if (!$NAME_hides(first + 64 * group, k)) continue;
-#pragma unroll
-        for (int j = 0; j < $VN / 2; j++)
+        UNROLL for (int j = 0; j < $VN / 2; j++)
           if (mark[k * ($VN / 2 + 1) + j / 4 * 4 + lane % 4] >> j % 2 * 16 & 1) sum[j] = NAN;
       }
     }
 $end
 $RESULTS  }
-$if TURNS
-  if (group == 0) turn_wait(1);                         // what the last group's last turn left
-$end
+$if TURNS:   if (group == 0) turn_wait(1);                         // what the last group's last turn left
 }

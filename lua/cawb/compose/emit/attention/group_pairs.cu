@@ -14,10 +14,8 @@ $ANSWERINSTRUCTION
 static __device__ __forceinline__ void $NAME_ask(float (&s)[$KEYS / 2], unsigned queries, unsigned keys) {
   hold(s);
   products_begin();
-#pragma unroll
-  for (int which = 0; which < 3; which++)
-#pragma unroll
-    for (int k = 0; k < $KSTEPS; k++)
+  UNROLL for (int which = 0; which < 3; which++)
+    UNROLL for (int k = 0; k < $KSTEPS; k++)
       $NAME_multiply(s, rows_descriptor(queries + (which == 0) * $NAME_OF_QUERIES + k / 4 * ($ROWS * 128)) + k % 4 * 2,
                      rows_descriptor(keys + (which == 1) * $NAME_OF_KEYS + k / 4 * ($KEYS * 128)) + k % 4 * 2, which + k > 0);
   products_end();
@@ -28,10 +26,8 @@ static __device__ __forceinline__ void $NAME_answer(float (&part)[$VN / 2], unsi
   hold(high);
   hold(low);
   products_begin();
-#pragma unroll
-  for (int which = 0; which < 3; which++)
-#pragma unroll
-    for (int k = 0; k < $KEYS / 16; k++)
+  UNROLL for (int which = 0; which < 3; which++)
+    UNROLL for (int k = 0; k < $KEYS / 16; k++)
       $NAME_add(part, which == 0 ? low[k] : high[k], columns_descriptor(values + (which == 1) * $NAME_OF_VALUES, $KEYS * 128) + k * 128, which + k > 0);
   products_end();
 }
@@ -43,11 +39,9 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
   if (!$NAME_is_open(first, step)) $mask(s, z, first + threadIdx.x / 32 % 4 * 16 + threadIdx.x % 32 / 4, step);
   float top[2], scale[2];
   bool rises = false;
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
+  UNROLL for (int half = 0; half < 2; half++) {
     float t = s[half * 2], u = s[half * 2 + 1];
-#pragma unroll
-    for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
+    UNROLL for (int j = 1; j < $KEYS / 8; j++) t = fmaxf(t, s[4 * j + half * 2]), u = fmaxf(u, s[4 * j + half * 2 + 1]);
     scale[half] = fmaxf(unit[half] * of_keys, 0x1p-120f);
     top[half] = t = fmaxf(most[half], largest_of_row(fmaxf(t, u)) * scale[half]);
     rises |= t - most[half] > 1.0f;
@@ -55,18 +49,15 @@ static __device__ __forceinline__ bool $NAME_weigh($PARAMETERS, float (&s)[$KEYS
   }
   rises = __any_sync(~0u, rises);
   if (rises) {
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
+    UNROLL for (int half = 0; half < 2; half++) {
       less[half] = top[half] == -INFINITY ? 0.0f : power(most[half] - top[half]);
       most[half] = top[half], total[half] *= less[half];
     }
   }
-#pragma unroll
-  for (int half = 0; half < 2; half++) {
+  UNROLL for (int half = 0; half < 2; half++) {
     const float base = most[half] == -INFINITY ? 14.0f : 14.0f - most[half];
     float t = 0.0f, u = 0.0f;
-#pragma unroll
-    for (int j = 0; j < $KEYS / 8; j++) {
+    UNROLL for (int j = 0; j < $KEYS / 8; j++) {
       float &left = s[4 * j + half * 2], &right = s[4 * j + half * 2 + 1];
       left = power(fmaf(left, scale[half], base)), right = power(fmaf(right, scale[half], base));
       t += left, u += right;
@@ -106,17 +97,14 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
   for (int k = threadIdx.x; k < $STEPS; k += 384) past |= own_scales[2 * k] < 0.0f;
   for (int from = warp - 1; from < $ROWS && warp > 0; from += 44) {        // four rows of each of 11 warps
     float v[4][4] = {};
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
+    UNROLL for (int i = 0; i < 4; i++) {
       const int row = from + 11 * i;
       if (row < $ROWS && first + row < $M) { $FOURQ }
     }
-#pragma unroll
-    for (int i = 0; i < 4; i++) {
+    UNROLL for (int i = 0; i < 4; i++) {
       const int row = from + 11 * i;
       unsigned most = 0;
-#pragma unroll
-      for (int j = 0; j < 4; j++) past |= !(fabsf(v[i][j]) < 0x1p80f), most = max(most, __float_as_uint(fabsf(v[i][j])));
+      UNROLL for (int j = 0; j < 4; j++) past |= !(fabsf(v[i][j]) < 0x1p80f), most = max(most, __float_as_uint(fabsf(v[i][j])));
       most = __reduce_max_sync(~0u, most);
       const int e = exponent_of(__uint_as_float(most));
       if (row >= $ROWS) continue;
@@ -147,13 +135,9 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
   const unsigned queries = own + group * (64 * 128);
   float s[$KEYS / 2], part[$VN / 2], sum[$VN / 2], most[2], total[2] = {}, less[2], unit[2];
   unsigned high[$KEYS / 16][4], low[$KEYS / 16][4];
-#pragma unroll
-  for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
-#pragma unroll
-  for (int half = 0; half < 2; half++) most[half] = -INFINITY, unit[half] = scale_of[group * 64 + warp % 4 * 16 + lane / 4 + 8 * half] * $POWER;
-$if TURNS
-  if (group == 1) turn_pass(1);                         // the first turn is group 0's
-$end
+  UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
+  UNROLL for (int half = 0; half < 2; half++) most[half] = -INFINITY, unit[half] = scale_of[group * 64 + warp % 4 * 16 + lane / 4 + 8 * half] * $POWER;
+$if TURNS:   if (group == 1) turn_pass(1);                         // the first turn is group 0's
   if (step < $STEPS) {
     const float of_keys = own_scales[2 * step];
     barrier_wait(is_full, 0);
@@ -164,8 +148,7 @@ $end
     $weigh(s, most, total, less, unit, of_keys, past, z, first + 64 * group, step);
   }
   while (step < $STEPS) {
-#pragma unroll
-    for (int k = 0; k < $KEYS / 4; k++) high[k / 4][k % 4] = split_two(s[2 * k], s[2 * k + 1], low[k / 4][k % 4]);
+    UNROLL for (int k = 0; k < $KEYS / 4; k++) high[k / 4][k % 4] = split_two(s[2 * k], s[2 * k + 1], low[k / 4][k % 4]);
     const int after = $NAME_next(first, step + 1), there = stage, there_phase = phase;
     const float of_values = own_scales[2 * step + 1];
     if (++stage == $STAGES) stage = 0, phase ^= 1;
@@ -173,15 +156,11 @@ $end
     if (after < $STEPS) {
       const float of_keys = own_scales[2 * after];
       barrier_wait(is_full + 8 * stage, phase);
-$if TURNS
-      turn_wait(1 + group);
-$end
+$if TURNS:       turn_wait(1 + group);
       $NAME_ask(s, queries, stages + stage * $NAME_OF_STAGE);
       barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
       $NAME_answer(part, high, low, stages + there * $NAME_OF_STAGE + 2 * $NAME_OF_KEYS);
-$if TURNS
-      turn_pass(2 - group);
-$end
+$if TURNS:       turn_pass(2 - group);
       products_wait<1>();
       hold(s);
       if (lane == 0) barrier_arrive(is_empty + 8 * stage);
@@ -195,17 +174,13 @@ $end
     hold(high);
     hold(low);
     if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + there));
-#pragma unroll
-    for (int j = 0; j < $VN / 2; j++) sum[j] = fmaf(part[j], of_values, sum[j]);
+    UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] = fmaf(part[j], of_values, sum[j]);
     if (rises) {
-#pragma unroll
-      for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
+      UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] *= less[j / 2 % 2];
     }
     step = after;
   }
-$if TURNS
-  if (group == 0) turn_wait(1);                         // what the other group's last turn left
-$end
+$if TURNS:   if (group == 0) turn_wait(1);                         // what the other group's last turn left
   if (past) atomicOr(&is_past, 1);
   asm volatile("bar.sync 3, 256;" ::: "memory");
   past = *(volatile int *)&is_past;

@@ -64,16 +64,13 @@ $end
   copies_end();
   bool vast = false;
   float sum[$TILES][$VPAD / 8][4] = {}, most[$TILES][2], total[$TILES][2] = {};
-#pragma unroll
-  for (int m = 0; m < $TILES; m++) most[m][0] = most[m][1] = -INFINITY;
+  UNROLL for (int m = 0; m < $TILES; m++) most[m][0] = most[m][1] = -INFINITY;
 $if HELD
   unsigned held[$TILES][$DPAD / 16][4];
   copies_wait_all();
   __syncthreads();
-#pragma unroll
-  for (int m = 0; m < $TILES; m++)
-#pragma unroll
-    for (int k = 0; k < $DPAD / 16; k++) load_blocks(held[m][k], queries + m * 16 * $NAME_PITCH + k * 32);
+  UNROLL for (int m = 0; m < $TILES; m++)
+    UNROLL for (int k = 0; k < $DPAD / 16; k++) load_blocks(held[m][k], queries + m * 16 * $NAME_PITCH + k * 32);
 $end
   for (int stage = 0; step < $STEPS; stage ^= 1) {
     const int after = $NAME_next(first, step + 1);
@@ -83,23 +80,19 @@ $end
     if (after < $STEPS) $NAME_bring($PASS, memory + $NAME_STAGES + (stage ^ 1) * $NAME_STAGE, z, after);
     copies_end();
     float s[$TILES][$KEYS / 8][4] = {};
-#pragma unroll
-    for (int k = 0; k < $DPAD / 16; k++) {
+    UNROLL for (int k = 0; k < $DPAD / 16; k++) {
 $if HELD
       const auto &a = held;
 #define $NAME_A(m) a[m][k]
 $else
       unsigned a[$TILES][4];
 #define $NAME_A(m) a[m]
-#pragma unroll
-      for (int m = 0; m < $TILES; m++) load_blocks(a[m], queries + m * 16 * $NAME_PITCH + k * 32);
+      UNROLL for (int m = 0; m < $TILES; m++) load_blocks(a[m], queries + m * 16 * $NAME_PITCH + k * 32);
 $end
-#pragma unroll
-      for (int j = 0; j < $KEYS / 16; j++) {
+      UNROLL for (int j = 0; j < $KEYS / 16; j++) {
         unsigned b[4];
         load_blocks(b, keys + (16 * j + lane / 16 * 8 + lane % 8) * $NAME_PITCH + (2 * k + lane / 8 % 2) * 16);
-#pragma unroll
-        for (int m = 0; m < $TILES; m++) {
+        UNROLL for (int m = 0; m < $TILES; m++) {
           $MULTIPLY(s[m][2 * j], $NAME_A(m), b[0], b[1]);
           $MULTIPLY(s[m][2 * j + 1], $NAME_A(m), b[2], b[3]);
         }
@@ -107,63 +100,46 @@ $end
     }
 #undef $NAME_A
     if (!$NAME_is_open(first, step)) {
-#pragma unroll
-      for (int m = 0; m < $TILES; m++) $mask(&s[m][0][0], z, first + (warp * $TILES + m) * 16 + lane / 4, step);
+      UNROLL for (int m = 0; m < $TILES; m++) $mask(&s[m][0][0], z, first + (warp * $TILES + m) * 16 + lane / 4, step);
     }
     float top[$TILES][2];
     bool rises = false;
-#pragma unroll
-    for (int m = 0; m < $TILES; m++)
-#pragma unroll
-      for (int half = 0; half < 2; half++) {
+    UNROLL for (int m = 0; m < $TILES; m++)
+      UNROLL for (int half = 0; half < 2; half++) {
         float t = most[m][half];
-#pragma unroll
-        for (int j = 0; j < $KEYS / 4; j++) t = fmaxf(t, s[m][j / 2][half * 2 + j % 2]);
+        UNROLL for (int j = 0; j < $KEYS / 4; j++) t = fmaxf(t, s[m][j / 2][half * 2 + j % 2]);
         top[m][half] = t = largest_of_row(t);
         rises |= (t - most[m][half]) * $POWER > 8.0f;
       }
     if (__any_sync(~0u, rises)) {
       bool is_vast = false;
-#pragma unroll
-      for (int m = 0; m < $TILES; m++)
-#pragma unroll
-        for (int half = 0; half < 2; half++) {
+      UNROLL for (int m = 0; m < $TILES; m++)
+        UNROLL for (int half = 0; half < 2; half++) {
           const float t = top[m][half], scale = t == -INFINITY ? 0.0f : power((most[m][half] - t) * $POWER);
           most[m][half] = t, is_vast |= fabsf(t) < INFINITY && fabsf(t) * $POWER > 65536.0f;
           total[m][half] *= scale;
-#pragma unroll
-          for (int j = 0; j < $VPAD / 4; j++) sum[m][j / 2][half * 2 + j % 2] *= scale;
+          UNROLL for (int j = 0; j < $VPAD / 4; j++) sum[m][j / 2][half * 2 + j % 2] *= scale;
         }
       vast = __any_sync(~0u, is_vast);         // a power's rounding error is no longer small: differences are taken first
     }
-#pragma unroll
-    for (int m = 0; m < $TILES; m++)
-#pragma unroll
-      for (int half = 0; half < 2; half++) {
+    UNROLL for (int m = 0; m < $TILES; m++)
+      UNROLL for (int half = 0; half < 2; half++) {
         const float base = most[m][half] == -INFINITY ? 0.0f : most[m][half], raised = base * $POWER;
         if (vast) {
-#pragma unroll
-          for (int j = 0; j < $KEYS / 4; j++) s[m][j / 2][half * 2 + j % 2] = power((s[m][j / 2][half * 2 + j % 2] - base) * $POWER);
+          UNROLL for (int j = 0; j < $KEYS / 4; j++) s[m][j / 2][half * 2 + j % 2] = power((s[m][j / 2][half * 2 + j % 2] - base) * $POWER);
         } else {
-#pragma unroll
-          for (int j = 0; j < $KEYS / 4; j++) s[m][j / 2][half * 2 + j % 2] = power(fmaf(s[m][j / 2][half * 2 + j % 2], $POWER, -raised));
+          UNROLL for (int j = 0; j < $KEYS / 4; j++) s[m][j / 2][half * 2 + j % 2] = power(fmaf(s[m][j / 2][half * 2 + j % 2], $POWER, -raised));
         }
-#pragma unroll
-        for (int j = 0; j < $KEYS / 4; j++) total[m][half] += s[m][j / 2][half * 2 + j % 2];
+        UNROLL for (int j = 0; j < $KEYS / 4; j++) total[m][half] += s[m][j / 2][half * 2 + j % 2];
       }
-#pragma unroll
-    for (int k = 0; k < $KEYS / 16; k++) {
+    UNROLL for (int k = 0; k < $KEYS / 16; k++) {
       unsigned a[$TILES][4];
-#pragma unroll
-      for (int m = 0; m < $TILES; m++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) a[m][e] = $TWO(s[m][2 * k + e / 2][e % 2 * 2], s[m][2 * k + e / 2][e % 2 * 2 + 1]);
-#pragma unroll
-      for (int j = 0; j < $VPAD / 16; j++) {
+      UNROLL for (int m = 0; m < $TILES; m++)
+        UNROLL for (int e = 0; e < 4; e++) a[m][e] = $TWO(s[m][2 * k + e / 2][e % 2 * 2], s[m][2 * k + e / 2][e % 2 * 2 + 1]);
+      UNROLL for (int j = 0; j < $VPAD / 16; j++) {
         unsigned b[4];
         load_turned(b, values + (16 * k + lane % 16) * $NAME_PITCHV + (2 * j + lane / 16) * 16);
-#pragma unroll
-        for (int m = 0; m < $TILES; m++) {
+        UNROLL for (int m = 0; m < $TILES; m++) {
           $MULTIPLY(sum[m][2 * j], a[m], b[0], b[1]);
           $MULTIPLY(sum[m][2 * j + 1], a[m], b[2], b[3]);
         }

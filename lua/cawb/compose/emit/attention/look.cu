@@ -11,8 +11,7 @@ $NAME_look($PARAMETERS, unsigned *__restrict__ marks) {
     const int row = min($KEYS * step + i / ($V / 8), $N - 1), eight = i % ($V / 8);
     const uint4 v = *(const uint4 *)$value8(z, row, eight);
     const unsigned four[4] = { v.x, v.y, v.z, v.w };
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
+    UNROLL for (int j = 0; j < 4; j++) {
       const unsigned mark = zero_times<$BFLOAT>(four[j]);
       if (mark) atomicOr(&words[4 * eight + j], mark), atomicOr(&words[$VN / 2], 1u);
     }

@@ -28,14 +28,12 @@ $NAME_pack($PARAMETERS, unsigned char *__restrict__ parts, float *__restrict__ s
   float k[$KEYS / 8][4] = {}, v[$KEYS / 8][4] = {};
   int past = 0;
   unsigned most[2] = {};
-#pragma unroll
-  for (int i = 0; i < $KEYS / 8; i++) {
+  UNROLL for (int i = 0; i < $KEYS / 8; i++) {
     const int row = $KEYS * step + warp + 8 * i;
     if (row < $N) { $FOURK }
     if (row < $N) { $FOURV }
     unsigned own = 0;
-#pragma unroll
-    for (int j = 0; j < 4; j++) {
+    UNROLL for (int j = 0; j < 4; j++) {
       past |= !(fabsf(k[i][j]) < INFINITY) || !(fabsf(v[i][j]) < INFINITY);
       most[0] = max(most[0], __float_as_uint(fabsf(k[i][j]))), own = max(own, __float_as_uint(fabsf(v[i][j])));
     }
@@ -51,14 +49,12 @@ $NAME_pack($PARAMETERS, unsigned char *__restrict__ parts, float *__restrict__ s
   past |= key > 0x1p80f || value > 0x1p80f || (least != ~0u && __uint_as_float(least) < value * 0x1p-12f);
   // Where a query's largest weights meet values of nothing, small weights make its result, and these keep fewer bits.
   int none = 0;
-#pragma unroll
-  for (int i = 0; i < 4 * ($KEYS / 8); i++)
+  UNROLL for (int i = 0; i < 4 * ($KEYS / 8); i++)
     if ($KEYS * step + warp + i / 4 * 8 < $N && 4 * lane + i % 4 < $V && fabsf(v[i / 4][i % 4]) <= value * 0x1p-24f) none++;
   const int threads = __syncthreads_count(none > 0);
   past |= none > 1 || threads > 1;
   unsigned char *const to = parts + (size_t)blockIdx.x * $NAME_BYTES;
-#pragma unroll
-  for (int i = 0; i < $KEYS / 8; i++) {
+  UNROLL for (int i = 0; i < $KEYS / 8; i++) {
     const int row = warp + 8 * i;
     if (lane < $DPAD / 4) $NAME_put_parts(to + $NAME_place(row, lane, $KEYS, $DPAD * 2), k[i], ek, 2 * $KEYS * $DPAD);
     if (lane < $VPAD / 4) $NAME_put_parts(to + $NAME_KEYBYTES + $NAME_place(row, lane, $KEYS, $VPAD * 2), v[i], ev, 2 * $KEYS * $VPAD);

@@ -51,19 +51,15 @@ function M.holes(d, rows, threads, keys)
   return h
 end
 
--- The access functions.
-local function functions(d)
-  local place, list = { "int z", "int row", "int k" }, {}
-  for _, name in ipairs { "query", "key", "value" } do
-    list[#list + 1] = template.access(d, name, "float", place, d[name])
-    if d[name .. "4"] then list[#list + 1] = template.access(d, name .. "4", "void", { "float *v", "int z", "int row", "int t" }, d[name .. "4"]) end
-    if d[name .. "8"] then list[#list + 1] = template.access(d, name .. "8", "const void *", { "int z", "int row", "int eight" }, d[name .. "8"]) end
-  end
-  list[#list + 1] = template.access(d, "score", "float", { "int z", "int row", "int column", "float product" }, d.score)
-  list[#list + 1] = template.access(d, "put", "void", { "int z", "int row", "int column", "float result" }, d.put)
-  if d.put2 then list[#list + 1] = template.access(d, "put2", "void", { "int z", "int row", "int pair", "float left", "float right" }, d.put2) end
-  return list
+-- The access functions: of one number, of four neighbours, and the address of eight.
+local functions = {}
+for _, name in ipairs { "query", "key", "value" } do
+  functions[#functions + 1] = ("float %s(int z, int row, int k)"):format(name)
+  functions[#functions + 1] = ("void %s4(float *v, int z, int row, int t)"):format(name)
+  functions[#functions + 1] = ("const void *%s8(int z, int row, int eight)"):format(name)
 end
+for _, one in ipairs { "float score(int z, int row, int column, float product)", "void put(int z, int row, int column, float result)",
+                       "void put2(int z, int row, int pair, float left, float right)" } do functions[#functions + 1] = one end
 
 -- C of a thread's rows in the end: of a warp with several times 16 queries, of one of a warpgroup, and of one with 16.
 local ends = {
@@ -83,7 +79,7 @@ function M.made(d, h, templates, how, needs, behind)
   for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
   texts[#texts + 1] = behind
   local body = table.concat(texts, "\n")
-  return { text = template.complete(d, functions(d), body), body = body, needs = needs, how = how,
+  return { text = template.complete(d, template.functions(d, functions), body), body = body, needs = needs, how = how,
            launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
 end
 

@@ -20,10 +20,8 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
   float w[$R][$KT];
   {
     const int row = (warp % $RW * (32 / $KL) + lane / $KL) * $R, place = warp / $RW * $KL + lane % $KL;
-#pragma unroll
-    for (int r = 0; r < $R; r++)
-#pragma unroll
-      for (int i = 0; i < $KT; i++) {
+    UNROLL for (int r = 0; r < $R; r++)
+      UNROLL for (int i = 0; i < $KT; i++) {
         const int gate = (row + r) / $U, j = rank * $U + (row + r) % $U, k = (i / 4 * $KW * $KL + place) * 4 + i % 4;
         const bool is_there = gate < $G && j < $H && k < $H;
         w[r][i] = !is_there ? 0.0f : is_layer ? $weight(z, k, gate * $H + j) : $input(z, k, gate * $H + j);
@@ -33,19 +31,15 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
   const auto unit = [&](int e) { return rank * $U + (threadIdx.x + e * $THREADS) % $U; };
   const auto is_own = [&](int e) { return threadIdx.x + e * $THREADS < $S * $U && sequence(e) < $B && unit(e) < $H; };
   float bias[$EACH][$G];
-#pragma unroll
-  for (int e = 0; e < $EACH; e++)
-#pragma unroll
-    for (int gate = 0; gate < $G; gate++)
+  UNROLL for (int e = 0; e < $EACH; e++)
+    UNROLL for (int gate = 0; gate < $G; gate++)
       if (is_own(e)) bias[e][gate] = is_layer ? $bias(z, gate * $H + unit(e)) : $input_bias(z, gate * $H + unit(e));
   float s[$EACH][$G];
   const auto sum_up = [&](int e) {
     const int p = threadIdx.x + e * $THREADS;
-#pragma unroll
-    for (int gate = 0; gate < $G; gate++) {
+    UNROLL for (int gate = 0; gate < $G; gate++) {
       s[e][gate] = bias[e][gate];
-#pragma unroll
-      for (int k = 0; k < $KW; k++) s[e][gate] += part[(k * $S + p / $U) * $RPAD + gate * $U + p % $U];
+      UNROLL for (int k = 0; k < $KW; k++) s[e][gate] += part[(k * $S + p / $U) * $RPAD + gate * $U + p % $U];
     }
   };
   // What this stage reads, of the stage ahead, and whether so many of its steps are done: a layer reads what the same units' block made.
@@ -73,15 +67,12 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
     for (int t = 0; t < $T; t++) {
       const int now = t & 1;
       float x[$EACH][$G], next[$EACH], cell[$EACH];
-#pragma unroll
-      for (int e = 0; e < $EACH; e++)
-#pragma unroll
-        for (int gate = 0; gate < $G; gate++)
+      UNROLL for (int e = 0; e < $EACH; e++)
+        UNROLL for (int gate = 0; gate < $G; gate++)
           if (is_own(e)) x[e][gate] = z == 0 ? $share(t, sequence(e), gate * $H + unit(e)) : __ldcg(of_gates + (t * $B + sequence(e)) * ($G * $H) + gate * $H + unit(e));
       cell_products<$S, $PAIR, $R, $KL, $KT, $KW, $RW>(w, state + now * $S * $KPAD, part);
       __syncthreads();
-#pragma unroll
-      for (int e = 0; e < $EACH; e++) {
+      UNROLL for (int e = 0; e < $EACH; e++) {
         const int p = threadIdx.x + e * $THREADS;
         if (!is_own(e)) continue;
         sum_up(e);
@@ -89,15 +80,13 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
         next[e] = $NAME_next(x[e], s[e], state[(now * $S + p / $U) * $KPAD + unit(e)], cell[e]);
         kept[p] = cell[e];
         float *const to = state + ((now ^ 1) * $S + p / $U) * $KPAD + unit(e);
-#pragma unroll
-        for (int block = 0; block < $N; block++) $SEND
+        UNROLL for (int block = 0; block < $N; block++) $SEND
       }
       if (warp == $NAME_EARS && z > 0) hear(t + 2);
       $ARRIVE
       // Behind the arrival, which waits for what was written: nobody in the cluster needs these.
       if (warp == $THREADS / 32 - 1 && z < $L - 1) tell_of(t);
-#pragma unroll
-      for (int e = 0; e < $EACH; e++) {
+      UNROLL for (int e = 0; e < $EACH; e++) {
         if (!is_own(e)) continue;
         if (z < $L - 1) __stcg(told + (t * $B + sequence(e)) * $H + unit(e), next[e]);
         $put(z, t, sequence(e), unit(e), next[e], cell[e]);
@@ -108,15 +97,13 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
     const float *const below = states + (z - 1) * (long long)($T * $B * $H);
     float ahead[$LOADS];
     const auto load = [&](int t) {
-#pragma unroll
-      for (int q = 0; q < $LOADS; q++) {
+      UNROLL for (int q = 0; q < $LOADS; q++) {
         const int p = threadIdx.x + q * $THREADS;
         if (t < $T && p < $S * $H && first * $H + p < $B * $H) ahead[q] = __ldcg(below + (t * $B + first) * $H + p);
       }
     };
     const auto place = [&](int t) {
-#pragma unroll
-      for (int q = 0; q < $LOADS; q++) {
+      UNROLL for (int q = 0; q < $LOADS; q++) {
         const int p = threadIdx.x + q * $THREADS;
         if (t < $T && p < $S * $H && first * $H + p < $B * $H) state[((t & 1) * $S + p / $H) * $KPAD + p % $H] = ahead[q];
       }
@@ -130,12 +117,10 @@ $NAME($PARAMETERS, float *states, float *shares, int *done) {
       cell_products<$S, $PAIR, $R, $KL, $KT, $KW, $RW>(w, state + (t & 1) * $S * $KPAD, part);
       place(t + 1);
       __syncthreads();
-#pragma unroll
-      for (int e = 0; e < $EACH; e++) {
+      UNROLL for (int e = 0; e < $EACH; e++) {
         if (!is_own(e)) continue;
         sum_up(e);
-#pragma unroll
-        for (int gate = 0; gate < $G; gate++) __stcg(of_gates + (t * $B + sequence(e)) * ($G * $H) + gate * $H + unit(e), s[e][gate]);
+        UNROLL for (int gate = 0; gate < $G; gate++) __stcg(of_gates + (t * $B + sequence(e)) * ($G * $H) + gate * $H + unit(e), s[e][gate]);
       }
       if (warp == $THREADS / 32 - 1) tell_of(t);
       if (warp == $NAME_EARS) hear(t + 3);

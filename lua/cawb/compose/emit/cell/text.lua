@@ -15,13 +15,14 @@ local ceil = template.ceil
 ---@field steps integer
 ---@field batch integer    sequences
 ---@field hidden integer   units
----@field reverse string   returns whether cell z goes from the last step to the first
----@field share string     returns the inputs' share of a gate, at z, t, b, column
----@field bias string      returns the bias of the state's share, at z, column
----@field weight string    returns the weight of unit k in a gate, at z, k, column
----@field begin string     returns the state ahead of the first step, at z, b, k; cell: the same of an LSTM's cell
 ---@field rows integer?     sums of a thread, where not as many as serve one sequence best
----@field put string       writes `next` and `c`, the new state and cell, at z, t, b, j
+--- and its access functions.
+local functions = {
+  "bool reverse(int z)",                                              -- whether cell z goes from the last step to the first
+  "float share(int z, int t, int b, int column)",                     -- of the inputs, in a gate
+  "float bias(int z, int column)", "float weight(int z, int k, int column)",
+  "float begin(int z, int b, int k)", "float cell(int z, int b, int k)",      -- ahead of the first step
+  "void put(int z, int t, int b, int j, float next, float c)" }
 
 M.cluster = 8                 -- blocks that any device with clusters takes
 
@@ -125,16 +126,6 @@ function M.sizes(d, h)
   h.STEP = table.concat(M.steps[d.op], "\n  ")
 end
 
-local function accesses(d)
-  return { template.access(d, "reverse", "bool", { "int z" }, d.reverse),
-    template.access(d, "share", "float", { "int z", "int t", "int b", "int column" }, d.share),
-    template.access(d, "bias", "float", { "int z", "int column" }, d.bias),
-    template.access(d, "weight", "float", { "int z", "int k", "int column" }, d.weight),
-    template.access(d, "begin", "float", { "int z", "int b", "int k" }, d.begin),
-    template.access(d, "cell", "float", { "int z", "int b", "int k" }, d.cell),
-    template.access(d, "put", "void", { "int z", "int t", "int b", "int j", "float next", "float c" }, d.put) }
-end
-
 local function launches(d, h)
   local launch = { kernel = d.name, grid = { h.N * h.GROUPS * d.cells }, block = { h.THREADS }, shared = M.bytes(h), arguments = d.arguments }
   if not h.GRID then
@@ -163,7 +154,7 @@ function M.generate(d, chip, how)
   M.sizes(d, h)
   M.meeting(d, h)
   local needs = h.GRID and { "cell", "meet" } or h.N > 1 and { "cell", "join", "join_cluster" } or { "cell" }
-  return { text = template.complete(d, accesses(d), template.fill("cell/cell", d, h)), needs = needs,
+  return { text = template.complete(d, template.functions(d, functions), template.fill("cell/cell", d, h)), needs = needs,
            how = ("weights in registers of %d block%s for all steps"):format(h.N, h.N > 1 and "s" or ""), launches = launches(d, h) }
 end
 

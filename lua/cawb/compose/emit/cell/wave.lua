@@ -10,10 +10,14 @@ local M = {}
 
 local ceil = template.ceil
 
----@class cawb.CellWave: as cawb.Cell, of `layers` instead of cells; z is the layer, from 0, and nothing is reversed; share is that of layer 0, at
----  t, b, column; besides:
----@field input string        returns the weight of unit k of the layer below in a gate, at z, k, column
----@field input_bias string   returns the bias of these products, at z, column
+---@class cawb.CellWave: as cawb.Cell, of `layers` instead of cells; z is the layer, from 0, and nothing is reversed. `input`: weights of the
+---  layer below. Its access functions:
+local functions = {
+  "float share(int t, int b, int column)",                            -- of layer 0
+  "float input(int z, int k, int column)", "float input_bias(int z, int column)",
+  "float bias(int z, int column)", "float weight(int z, int k, int column)",
+  "float begin(int z, int b, int k)", "float cell(int z, int b, int k)",
+  "void put(int z, int t, int b, int j, float next, float c)" }
 
 local ROWS = 4                -- sums of a thread: of many sequences fewer lanes join their sums than of one, but a state is read more often
 local LEAD = 2                -- steps that are waited for at a time
@@ -53,17 +57,6 @@ function M.divide(d, chip, how)
   return h, why
 end
 
-local function accesses(d)
-  return { template.access(d, "share", "float", { "int t", "int b", "int column" }, d.share),
-    template.access(d, "input", "float", { "int z", "int k", "int column" }, d.input),
-    template.access(d, "input_bias", "float", { "int z", "int column" }, d.input_bias),
-    template.access(d, "bias", "float", { "int z", "int column" }, d.bias),
-    template.access(d, "weight", "float", { "int z", "int k", "int column" }, d.weight),
-    template.access(d, "begin", "float", { "int z", "int b", "int k" }, d.begin),
-    template.access(d, "cell", "float", { "int z", "int b", "int k" }, d.cell),
-    template.access(d, "put", "void", { "int z", "int t", "int b", "int j", "float next", "float c" }, d.put) }
-end
-
 -- All stages have to be under way at once. CUDA does not capture a cooperative launch of clusters into a graph, so only `sequences`
 -- ensures that there are places for all clusters.
 local function launches(d, h)
@@ -81,7 +74,7 @@ function M.generate(d, chip, how)
   if not h then return nil, why end
   cells.sizes(d, h)
   cells.meeting(d, h)
-  return { text = template.complete(d, accesses(d), template.fill("cell/cell_wave", d, h)), launches = launches(d, h),
+  return { text = template.complete(d, template.functions(d, functions), template.fill("cell/cell_wave", d, h)), launches = launches(d, h),
            needs = h.N > 1 and { "cell", "meet", "join", "join_cluster" } or { "cell", "meet" }, seconds = h.seconds,
            how = ("%d layers at the same time, weights in registers of %d blocks for all steps"):format(d.layers, h.N * h.STAGES) }
 end

@@ -16,8 +16,8 @@ local ceil = template.ceil
 ---@field inner integer     behind it
 ---@field most integer?     how many of each line are wanted (n)
 ---@field largest boolean?  the largest first
----@field load string       returns the element at o, k, i
----@field store string      writes `value`, which was at `at`, to place o, k, i
+--- and its access functions; `at` is where the value was.
+local functions = { "T load(long long o, int k, long long i)", "void store(long long o, int k, long long i, T value, long long at)" }
 
 local SHORT = 2048         -- elements that a block sorts
 
@@ -88,12 +88,6 @@ local function by_merge(d, lines, most, short)
   return fill("order/order_merge", d, h), list
 end
 
-local function accesses(d)
-  local place = { "long long o", "int k", "long long i" }
-  return { template.access(d, "load", d.type, place, d.load),
-    template.access(d, "store", "void", { place[1], place[2], place[3], d.type .. " value", "long long at" }, d.store) }
-end
-
 -- Few of a line, and either many lines or none that is long for one block.
 local function is_selected(d, lines, most)
   return most <= SHORT and most < d.n and d.type ~= "double" and d.type ~= "long long"
@@ -112,7 +106,7 @@ function M.generate(d, how)
   if select == nil then select = is_selected(d, lines, most) end
   local make = d.n <= short and by_block or select and by_select or by_merge
   local text, launches = make(d, lines, most, short)
-  return { text = template.complete(d, accesses(d), text), launches = launches }
+  return { text = template.complete(d, template.functions(d, functions), text), launches = launches }
 end
 
 return M

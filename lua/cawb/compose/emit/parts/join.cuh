@@ -9,8 +9,7 @@ template <class V> __device__ placed<V> from_lane(placed<V> p, int d) {
 
 // Joins the values of the T lanes of each row of a block of THREADS: lanes are neighbours. All get the result.
 template <int T, int THREADS, class V, class J> __device__ V join_rows(V v, J join) {
-#pragma unroll
-  for (int d = (T < 32 ? T : 32) / 2; d > 0; d /= 2) v = join(v, from_lane(v, d));
+  UNROLL for (int d = (T < 32 ? T : 32) / 2; d > 0; d /= 2) v = join(v, from_lane(v, d));
   if constexpr (T > 32) {
     constexpr int WARPS = T / 32;
     __shared__ V part[THREADS / 32];
@@ -30,8 +29,7 @@ template <int T, int X, class V, class J> __device__ V join_columns(V v, J join)
     __shared__ V part[T * X];
     part[threadIdx.x] = v;
     __syncthreads();
-#pragma unroll
-    for (int d = T / 2; d > 0; d /= 2) {
+    UNROLL for (int d = T / 2; d > 0; d /= 2) {
       if (threadIdx.x < d * X) part[threadIdx.x] = join(part[threadIdx.x], part[threadIdx.x + d * X]);
       __syncthreads();
     }

@@ -19,12 +19,10 @@ template <class V> __device__ __forceinline__ void cluster_send(V *to, const V &
   unsigned far;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
   if constexpr (sizeof(V) % 4 == 0) {
-#pragma unroll
-    for (int w = 0; w < sizeof(V) / 4; w++)
+    UNROLL for (int w = 0; w < sizeof(V) / 4; w++)
       asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(far + 4 * w), "r"(((const unsigned *)&v)[w]) : "memory");
   } else {
-#pragma unroll
-    for (int b = 0; b < sizeof(V); b++)
+    UNROLL for (int b = 0; b < sizeof(V); b++)
       asm volatile("st.shared::cluster.u8 [%0], %1;" :: "r"(far + b), "r"((unsigned)((const unsigned char *)&v)[b]) : "memory");
   }
 }
@@ -35,14 +33,11 @@ template <int CLUSTER, int THREADS, class V, class J> __device__ V join_cluster(
   constexpr int WARPS = THREADS / 32, ALL = CLUSTER * WARPS, WIDTH = ALL < 32 ? ALL : 32;
   __shared__ V part[ALL];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-#pragma unroll
-  for (int d = 16; d > 0; d /= 2) v = join(v, from_lane(v, d));
+  UNROLL for (int d = 16; d > 0; d /= 2) v = join(v, from_lane(v, d));
   if (lane < CLUSTER) cluster_send(&part[cluster_rank() * WARPS + warp], v, lane);
   cluster_meet();
   v = part[lane % WIDTH];
-#pragma unroll
-  for (int i = 32; i < ALL; i += 32) v = join(v, part[i + lane]);
-#pragma unroll
-  for (int d = WIDTH / 2; d > 0; d /= 2) v = join(v, from_lane(v, d));
+  UNROLL for (int i = 32; i < ALL; i += 32) v = join(v, part[i + lane]);
+  UNROLL for (int d = WIDTH / 2; d > 0; d /= 2) v = join(v, from_lane(v, d));
   return v;
 }

@@ -43,18 +43,15 @@ __device__ __forceinline__ float power_of_two(int e) {
 // The largest of the 64 numbers of eight lanes, or infinity. NaN is no number here, and goes through a product by itself.
 __device__ __forceinline__ float largest_of(const float *v) {
   float most = 0.0f;
-#pragma unroll
-  for (int j = 0; j < 8; j++) most = fmaxf(most, fabsf(v[j]));
-#pragma unroll
-  for (int d = 1; d < 8; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
+  UNROLL for (int j = 0; j < 8; j++) most = fmaxf(most, fabsf(v[j]));
+  UNROLL for (int d = 1; d < 8; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
   return most;
 }
 
 // Whether one of eight is NaN, or infinite.
 __device__ __forceinline__ bool any_none(const float *v) {
   float none = 0.0f;
-#pragma unroll
-  for (int j = 0; j < 8; j++) none = fmaf(v[j], 0.0f, none);
+  UNROLL for (int j = 0; j < 8; j++) none = fmaf(v[j], 0.0f, none);
   return none != none;
 }
 
@@ -76,21 +73,18 @@ __device__ __forceinline__ unsigned size_of(float v) { return 2 * __float_as_uin
 __device__ __forceinline__ int scale_by(float *v, int e) {
   int lost = e < -66 ? BEYOND : 0;
   if (e > 127) {
-#pragma unroll
-    for (int j = 0; j < 8; j++) v[j] *= power_of_two(e - 127);
+    UNROLL for (int j = 0; j < 8; j++) v[j] *= power_of_two(e - 127);
     e = 127;
   }
   const float scale = power_of_two(e);
   unsigned least = ~0u;
-#pragma unroll
-  for (int j = 0; j < 8; j++) {
+  UNROLL for (int j = 0; j < 8; j++) {
     v[j] *= scale;
     least = min(least, size_of(v[j]));
     if (fabsf(v[j]) < 128.0f) lost += SMALL;
   }
   if (least >= size_of(0.125f)) return lost;
-#pragma unroll
-  for (int j = 0; j < 8; j++) {
+  UNROLL for (int j = 0; j < 8; j++) {
     if (size_of(v[j]) < size_of(1.52587890625e-5f)) lost++;           // 2^-16 = 2^-30 of 2^14
     if (size_of(v[j]) < size_of(0.125f)) lost += SHORT;
   }
@@ -124,8 +118,7 @@ struct seen { int lost, small, brief, vast, worst, rows; };
 
 // Counts the numbers of a row of which `count` are the factor's; of a row of zeros none is small.
 __device__ __forceinline__ void count_lost(int lost, int piece, int count, seen &s) {
-#pragma unroll
-  for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
+  UNROLL for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
   const int small = lost / SMALL % SMALL, few = small < 64 ? ((small - 64 + count) * 64 + count - 1) / count : 0;
   const bool is_short = lost / SHORT % SMALL > 0;
   lost = lost >= BEYOND ? BEYOND : lost % SMALL;
@@ -228,11 +221,9 @@ __device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales,
   const int least = exponent_of(largest_of(v)), e = min(least + 36, 140);
   if (least < -66) at_least(wide, BEYOND);
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
-#pragma unroll
-  for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;
+  UNROLL for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
-#pragma unroll
-  for (int p = 0; p < 3; p++) {
+  UNROLL for (int p = 0; p < 3; p++) {
     uint4 part;
     part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
     *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;

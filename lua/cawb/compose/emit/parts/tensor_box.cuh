@@ -4,8 +4,7 @@
 __device__ __forceinline__ float finite(float v) { return fabsf(v) < INFINITY ? fabsf(v) : 0.0f; }
 
 __device__ __forceinline__ float widest(float most) {
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
+  UNROLL for (int d = 1; d < 32; d *= 2) most = fmaxf(most, __shfl_xor_sync(~0u, most, d));
   return most;
 }
 

@@ -10,8 +10,7 @@ __device__ __forceinline__ void products_wait() { asm volatile("wgmma.wait_group
 // Nothing that reads or writes these moves across.
 template <int N>
 __device__ __forceinline__ void hold(float (&v)[N]) {
-#pragma unroll
-  for (int j = 0; j < N; j++) asm volatile("" : "+f"(v[j]) :: "memory");
+  UNROLL for (int j = 0; j < N; j++) asm volatile("" : "+f"(v[j]) :: "memory");
 }
 
 // Barriers of groups of 128 threads, one waits for what another one says.

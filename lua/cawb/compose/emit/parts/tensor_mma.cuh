@@ -27,8 +27,7 @@ template <int N> __device__ __forceinline__ void copies_wait_but() { asm volatil
 // ROWS packed rows from `row` on; `from`: the first row of their chunk.
 template <int THREADS, int ROWS>
 __device__ __forceinline__ void bring_packed(unsigned to, const unsigned char *from, int row) {
-#pragma unroll
-  for (int i = threadIdx.x % THREADS; i < ROWS * 8; i += THREADS) {
+  UNROLL for (int i = threadIdx.x % THREADS; i < ROWS * 8; i += THREADS) {
     const int piece = i % 8, r = i / 8;
     copy_16(to + r * 128 + (piece ^ (r & 7)) * 16, from + (size_t)(row + r) * 128 + (piece ^ (row + r & 7)) * 16);
   }

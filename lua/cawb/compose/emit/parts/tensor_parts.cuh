@@ -7,16 +7,14 @@ __device__ __forceinline__ bool is_past_parts(float v) { return !(v == 0.0f || (
 // Whether any of eight numbers is one of these.
 __device__ __forceinline__ int any_past(const float (&v)[8]) {
   int past = 0;
-#pragma unroll
-  for (int j = 0; j < 8; j++) past |= is_past_parts(v[j]);
+  UNROLL for (int j = 0; j < 8; j++) past |= is_past_parts(v[j]);
   return past;
 }
 
 // Eight numbers, as 16 bytes of each part: `put(p, bytes)`.
 template <class Put>
 __device__ __forceinline__ void in_parts(float *v, Put put) {
-#pragma unroll
-  for (int p = 0; p < 3; p++) {
+  UNROLL for (int p = 0; p < 3; p++) {
     uint4 part;
     part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
     put(p, part);

@@ -15,8 +15,7 @@ __device__ __forceinline__ void copy_16_or_zeros(unsigned to, const void *from, 
 // neighbours lie.
 template <int THREADS, int ROWS, int EIGHTS, int PITCH, class From>
 __device__ __forceinline__ void bring(unsigned to, From from) {
-#pragma unroll
-  for (int n = 0; n < ROWS * EIGHTS; n += THREADS) {
+  UNROLL for (int n = 0; n < ROWS * EIGHTS; n += THREADS) {
     const int i = n + threadIdx.x;
     if (ROWS * EIGHTS % THREADS != 0 && i >= ROWS * EIGHTS) break;
     bool is_there = true;
@@ -42,8 +41,7 @@ __device__ __forceinline__ void make(unsigned char *to, Read read) {
 template <bool BFLOAT>
 __device__ __forceinline__ void mark_infinite(unsigned &mark, const uint4 &v) {
   const unsigned words[4] = { v.x, v.y, v.z, v.w };
-#pragma unroll
-  for (int j = 0; j < 4; j++) {
+  UNROLL for (int j = 0; j < 4; j++) {
     if (BFLOAT) asm("fma.rn.bf16x2 %0, %1, %2, %0;" : "+r"(mark) : "r"(words[j]), "r"(0));
     else asm("fma.rn.f16x2 %0, %1, %2, %0;" : "+r"(mark) : "r"(words[j]), "r"(0));
   }
@@ -69,8 +67,7 @@ __device__ __forceinline__ int is_any_infinite(Read read) {
   for (int i = threadIdx.x; i < ROWS * EIGHTS; i += THREADS) {
     float v[8] = {};
     read(v, i / EIGHTS, i % EIGHTS);
-#pragma unroll
-    for (int j = 0; j < 8; j++) all = fmaf(v[j], 0.0f, all);
+    UNROLL for (int j = 0; j < 8; j++) all = fmaf(v[j], 0.0f, all);
   }
   return all != 0.0f;
 }

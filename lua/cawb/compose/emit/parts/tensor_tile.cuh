@@ -23,11 +23,9 @@ __device__ __forceinline__ void pack_row_whole(unsigned char *out, const float *
 
 // Four lanes with two neighbours of each of four blocks of eight columns, v[2 * block + which], change them: a lane has its block's eight.
 __device__ __forceinline__ void turn_eight(float (&v)[8]) {
-#pragma unroll
-  for (int d = 1; d < 4; d *= 2) {
+  UNROLL for (int d = 1; d < 4; d *= 2) {
     const bool is_upper = threadIdx.x & d;
-#pragma unroll
-    for (int k = 0; k < 8; k++) {
+    UNROLL for (int k = 0; k < 8; k++) {
       if (k & 2 * d) continue;
       const float other = __shfl_xor_sync(~0u, is_upper ? v[k] : v[k + 2 * d], d);
       v[k] = is_upper ? other : v[k], v[k + 2 * d] = is_upper ? v[k + 2 * d] : other;
@@ -52,8 +50,7 @@ __device__ __forceinline__ void bring_rows(unsigned to, const unsigned short *fr
   from += own * STRIDE + piece * 8;
   keep(from), keep(even);
   if (SPREAD) keep(odd);
-#pragma unroll
-  for (int j = 0; j < ROWS; j += EACH) {
+  UNROLL for (int j = 0; j < ROWS; j += EACH) {
     const unsigned at = !SPREAD ? even + j * 128 : (j % 32 == 0 ? even : odd) + j / 32 * (32 * 128);
     copy_16_or_zeros(at, from + j * STRIDE, is_term && own + j < rows);
   }
@@ -68,7 +65,6 @@ __device__ __forceinline__ void bring_columns(unsigned to, const unsigned short 
   const bool is_row = eight * 8 < rows;
   from += own * STRIDE + eight * 8, to += eight / 8 * (64 * 128) + own * 128;
   keep(from);
-#pragma unroll
-  for (int j = 0; j < 64; j += LINES)
+  UNROLL for (int j = 0; j < 64; j += LINES)
     if (64 % LINES == 0 || own + j < 64) copy_16_or_zeros(to + j * 128 + ((eight ^ (own + j)) & 7) * 16, from + j * STRIDE, is_row && own + j < terms);
 }

@@ -8,8 +8,7 @@ __device__ __forceinline__ unsigned long long columns_descriptor(unsigned addres
 
 template <int N>
 __device__ __forceinline__ void hold(unsigned (&v)[N][4]) {
-#pragma unroll
-  for (int j = 0; j < 4 * N; j++) asm volatile("" : "+r"(v[j / 4][j % 4]) :: "memory");
+  UNROLL for (int j = 0; j < 4 * N; j++) asm volatile("" : "+r"(v[j / 4][j % 4]) :: "memory");
 }
 
 __device__ __forceinline__ bool barrier_is_past(unsigned barrier, int phase) {
@@ -52,8 +51,7 @@ __device__ __forceinline__ void bring_swizzled(unsigned to, From from) {
   const int t = threadIdx.x % 128, own = t / EIGHTS, eight = t % EIGHTS;
   if (16 % EIGHTS == 0 && ROWS % (128 / EIGHTS) == 0) {
     const unsigned at = to + eight / 8 * (ROWS * 128) + own * 128 + ((eight ^ own) & 7) * 16;
-#pragma unroll
-    for (int row = 0; row < ROWS; row += 128 / EIGHTS) {
+    UNROLL for (int row = 0; row < ROWS; row += 128 / EIGHTS) {
       bool is_there = true;
       const void *const place = from(own + row, eight, is_there);
       copy_16_or_zeros(at + row * 128, place, is_there);

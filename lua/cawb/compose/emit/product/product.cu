@@ -1,16 +1,13 @@
 // $NAME: sums over k of a(m, k) b(k, n), for each z. A block computes $TM x $TN of them, a thread $RM x $RN; tiles of
 // both factors go through shared memory, the next one being fetched meanwhile.
-$if CHAIN
-// At most $CHAIN products are added one after the other: long sums are sums of short ones.
-$end
+$if CHAIN: // At most $CHAIN products are added one after the other: long sums are sums of short ones.
 
 struct alignas(16) $NAME_quad { $T v[4]; };
 
 $FUNCTIONS
 static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
                                                       int end) {
-#pragma unroll
-  for (int i = 0; i < $HELDA / $WIDEA; i++) {
+  UNROLL for (int i = 0; i < $HELDA / $WIDEA; i++) {
     const int e = threadIdx.x + i * $THREADS, m = first + $ROWA, k = from + $COLA;
     $T *v = held + i * $WIDEA;
     if (m < M && k < end) $LOADA
@@ -19,8 +16,7 @@ static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HE
 }
 
 static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], long long z, int first, int N, int from, int end) {
-#pragma unroll
-  for (int i = 0; i < $HELDB / $WIDEB; i++) {
+  UNROLL for (int i = 0; i < $HELDB / $WIDEB; i++) {
     const int e = threadIdx.x + i * $THREADS, n = first + $ROWB, k = from + $COLB;
     $T *v = held + i * $WIDEB;
     if (n < N && k < end) $LOADB
@@ -38,28 +34,20 @@ $NAME($PARAMETERS, $PARTIAL int M, int N, int K, int part, int splits) {
   const int begin = split * part, end = min(K, begin + part);
   const int tx = threadIdx.x % ($TN / $RN), ty = threadIdx.x / ($TN / $RN);
   $T acc[$RM][$RN], ha[$HELDA], hb[$HELDB];
-$if CHAIN
-  $T total[$RM][$RN];
-$end
-#pragma unroll
-  for (int i = 0; i < $RM; i++)
-#pragma unroll
-    for (int j = 0; j < $RN; j++) {
+$if CHAIN:   $T total[$RM][$RN];
+  UNROLL for (int i = 0; i < $RM; i++)
+    UNROLL for (int j = 0; j < $RN; j++) {
       acc[i][j] = 0;
-$if CHAIN
-      total[i][j] = 0;
-$end
+$if CHAIN:       total[i][j] = 0;
     }
   $fetch_a(ha, z, m0, M, begin, end);
   $fetch_b(hb, z, n0, N, begin, end);
   for (int from = begin, turn = 0; from < end; from += $TK, turn ^= 1) {
-#pragma unroll
-    for (int i = 0; i < $HELDA; i++) {
+    UNROLL for (int i = 0; i < $HELDA; i++) {
       const int e = threadIdx.x + i / $WIDEA * $THREADS, j = i % $WIDEA;
       as[turn][$COLA + $JCOLA][($ROWA + $JROWA) / 4].v[($ROWA + $JROWA) % 4] = ha[i];
     }
-#pragma unroll
-    for (int i = 0; i < $HELDB; i++) {
+    UNROLL for (int i = 0; i < $HELDB; i++) {
       const int e = threadIdx.x + i / $WIDEB * $THREADS, j = i % $WIDEB;
       bs[turn][$COLB + $JCOLB][($ROWB + $JROWB) / 4].v[($ROWB + $JROWB) % 4] = hb[i];
     }
@@ -68,50 +56,38 @@ $end
       $fetch_a(ha, z, m0, M, from + $TK, end);
       $fetch_b(hb, z, n0, N, from + $TK, end);
     }
-#pragma unroll
-    for (int k = 0; k < $TK; k++) {
+    UNROLL for (int k = 0; k < $TK; k++) {
       $NAME_quad a[$RM / 4], b[$RN / 4];
-#pragma unroll
-      for (int q = 0; q < $RM / 4; q++) a[q] = as[turn][k][q * ($TM / $RM) + ty];
-#pragma unroll
-      for (int q = 0; q < $RN / 4; q++) b[q] = bs[turn][k][q * ($TN / $RN) + tx];
-#pragma unroll
-      for (int i = 0; i < $RM; i++)
-#pragma unroll
-        for (int j = 0; j < $RN; j++) acc[i][j] += a[i / 4].v[i % 4] * b[j / 4].v[j % 4];
+      UNROLL for (int q = 0; q < $RM / 4; q++) a[q] = as[turn][k][q * ($TM / $RM) + ty];
+      UNROLL for (int q = 0; q < $RN / 4; q++) b[q] = bs[turn][k][q * ($TN / $RN) + tx];
+      UNROLL for (int i = 0; i < $RM; i++)
+        UNROLL for (int j = 0; j < $RN; j++) acc[i][j] += a[i / 4].v[i % 4] * b[j / 4].v[j % 4];
     }
 $if CHAIN
     if ((from - begin) / $TK % ($CHAIN / $TK) == $CHAIN / $TK - 1) {
-#pragma unroll
-      for (int i = 0; i < $RM; i++)
-#pragma unroll
-        for (int j = 0; j < $RN; j++) total[i][j] += acc[i][j], acc[i][j] = 0;
+      UNROLL for (int i = 0; i < $RM; i++)
+        UNROLL for (int j = 0; j < $RN; j++) total[i][j] += acc[i][j], acc[i][j] = 0;
     }
 $end
   }
 $if STORE4
-#pragma unroll
-  for (int j = 0; j < $RN; j += 4) {
+  UNROLL for (int j = 0; j < $RN; j += 4) {
     const int n = n0 + j * ($TN / $RN) + 4 * tx;
     if (n >= N) continue;
-#pragma unroll
-    for (int i = 0; i < $RM; i++) {
+    UNROLL for (int i = 0; i < $RM; i++) {
       const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
       $NAME_quad value;
-#pragma unroll
-      for (int x = 0; x < 4; x++)
+      UNROLL for (int x = 0; x < 4; x++)
         value.v[x] = $SUMFOUR;
       if (m < M) $WRITE
     }
   }
 }
 $else
-#pragma unroll
-  for (int j = 0; j < $RN; j++) {
+  UNROLL for (int j = 0; j < $RN; j++) {
     const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
     if (n >= N) continue;
-#pragma unroll
-    for (int i = 0; i < $RM; i++) {
+    UNROLL for (int i = 0; i < $RM; i++) {
       const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
       const $T value = $SUM;
       if (m < M) $WRITE

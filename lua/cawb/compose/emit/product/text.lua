@@ -14,14 +14,13 @@ local ceil = template.ceil
 ---@field m integer
 ---@field n integer
 ---@field k integer
----@field a string           returns the element at z, m, k
----@field b string           returns the element at z, k, n
 ---@field along_a string?    "k" or "m", along which neighbours of a lie in memory ("k")
 ---@field along_b string?    "n" or "k" ("n")
----@field a4 string?         sets v[0..3] from z, m, k on along `along_a`, whose size and number are multiples of 4
----@field b4 string?         the same of b
----@field store string       writes the epilogue of `value` to z, m, n
----@field store4 string?     the same of v[0..3] from n on, a multiple of 4, as n is one of them
+--- and its access functions.
+local functions = {
+  "T a(long long z, int m, int k)", "T b(long long z, int k, int n)", "void store(long long z, int m, int n, T value)",
+  "void store4(const T *v, long long z, int m, int n)",               -- from n on; n and its size are multiples of 4
+  "void a4(T *v, long long z, int m, int k)", "void b4(T *v, long long z, int k, int n)" }      -- along `along_a`, `along_b`
 
 -- Of a block, and of a thread.
 local tiles = {
@@ -103,18 +102,6 @@ local function holes(d, tile, splits)
   return h
 end
 
-local function accesses(d)
-  local T = d.type
-  local function factor(what, text, ...) return template.access(d, what, T, { ... }, text) end
-  local function four(what, text, ...) return template.access(d, what, "void", { T .. " *v", "long long z", ... }, text) end
-  local list = { factor("a", d.a, "long long z", "int m", "int k"), factor("b", d.b, "long long z", "int k", "int n"),
-    template.access(d, "store", "void", { "long long z", "int m", "int n", T .. " value" }, d.store) }
-  if d.store4 then list[#list + 1] = template.access(d, "store4", "void", { "const " .. T .. " *v", "long long z", "int m", "int n" }, d.store4) end
-  if d.a4 then list[#list + 1] = four("a4", d.a4, "int m", "int k") end
-  if d.b4 then list[#list + 1] = four("b4", d.b4, "int k", "int n") end
-  return list
-end
-
 local dtypes = { float = "float32", double = "float64" }
 
 local function launches(d, h, tile, splits, part)
@@ -149,7 +136,7 @@ function M.generate(d, how, sms)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
   local h = holes(d, tile, splits)
-  return { text = template.complete(d, accesses(d), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
+  return { text = template.complete(d, template.functions(d, functions), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
 end
 
 M.tiles = #tiles

@@ -3,8 +3,7 @@
 
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, $T *v, long long o, int first, int end, int n, long long i,
                                                    long long inner) {
-#pragma unroll
-  for (int u = 0; u < $PACKS; u++) {
+  UNROLL for (int u = 0; u < $PACKS; u++) {
     const int k = first + u;
     v[u] = k < end && i < inner ? $load(o, $PLACE, i) : ($T)$NEUTRAL;
   }
@@ -12,8 +11,7 @@ static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, $T *v, long long
 
 static __device__ __forceinline__ $T $NAME_sum(const $T *v) {
   $T sum = v[0];
-#pragma unroll
-  for (int u = 1; u < $PACKS; u++) sum = $NAME_join(sum, v[u]);
+  UNROLL for (int u = 1; u < $PACKS; u++) sum = $NAME_join(sum, v[u]);
   return sum;
 }
 
@@ -56,16 +54,14 @@ $NAME($PARAMETERS, $STARTSint n, long long inner, int part, int parts) {
     shared[turn][threadIdx.y][threadIdx.x] = $NAME_sum(own);
     __syncthreads();
     $T all = $NEUTRAL, before = $NEUTRAL;
-#pragma unroll
-    for (int s = 0; s < $SLICES; s++) {
+    UNROLL for (int s = 0; s < $SLICES; s++) {
       if (s == threadIdx.y) before = all;
       all = $NAME_join(all, shared[turn][s][threadIdx.x]);
     }
     before = $NAME_join(carry, before);
     carry = $NAME_join(carry, all);
     $T upto = $NEUTRAL;
-#pragma unroll
-    for (int u = 0; u < $PACKS; u++) {
+    UNROLL for (int u = 0; u < $PACKS; u++) {
       const int k = first + u;
 $if EXCLUSIVE
       if (k < at.end && at.i < inner) $store(at.o, $PLACE, at.i, $NAME_join(before, upto), own[u]);

@@ -4,8 +4,7 @@ static __device__ __forceinline__ $T $NAME_join($T a, $T b) { return $JOIN; }
 // Over the lanes of a warp, each with those before it.
 static __device__ __forceinline__ $T $NAME_warp($T v) {
   const int lane = threadIdx.x % 32;
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) {
+  UNROLL for (int d = 1; d < 32; d *= 2) {
     const $T before = __shfl_up_sync(~0u, v, d);
     if (lane >= d) v = $NAME_join(before, v);
   }

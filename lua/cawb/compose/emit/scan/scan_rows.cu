@@ -5,8 +5,7 @@ struct $NAME_chunk { $T v[$PACKS][$LANES]; };
 
 // The k-th pack in scanning order; what lies behind the row's end changes nothing.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, $T *v, long long o, int k, int n) {
-#pragma unroll
-  for (int j = 0; j < $LANES; j++) v[j] = $NEUTRAL;
+  UNROLL for (int j = 0; j < $LANES; j++) v[j] = $NEUTRAL;
   if (k * $LANES >= n) return;
   $LOAD
 }
@@ -22,8 +21,7 @@ static __device__ __forceinline__ void $NAME_scan(const $NAME_chunk &c, $T *befo
   __shared__ $T totals[2][$WARPS];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   $T total = $NEUTRAL;
-#pragma unroll
-  for (int i = 0; i < $PACKS; i++) {
+  UNROLL for (int i = 0; i < $PACKS; i++) {
     const $T upto = $NAME_warp($NAME_sum(c.v[i]));
     const $T left = __shfl_up_sync(~0u, upto, 1);
     before[i] = lane == 0 ? total : $NAME_join(total, left);
@@ -35,8 +33,7 @@ static __device__ __forceinline__ void $NAME_scan(const $NAME_chunk &c, $T *befo
   const $T left = __shfl_sync(~0u, upto, warp == 0 ? 0 : warp - 1);
   const $T start = warp == 0 ? carry : $NAME_join(carry, left);
   carry = $NAME_join(carry, __shfl_sync(~0u, upto, 31));
-#pragma unroll
-  for (int i = 0; i < $PACKS; i++) before[i] = $NAME_join(start, before[i]);
+  UNROLL for (int i = 0; i < $PACKS; i++) before[i] = $NAME_join(start, before[i]);
 }
 
 $if PARTS
@@ -47,14 +44,12 @@ $NAME_total($PARAMETERS, $T *__restrict__ totals, int n, int part, int parts) {
   const long long o = blockIdx.x / parts;
   const int begin = blockIdx.x % parts * part, end = min((n + $LANES - 1) / $LANES, begin + part);
   $T sum[$LANES];
-#pragma unroll
-  for (int j = 0; j < $LANES; j++) sum[j] = $NEUTRAL;
+  UNROLL for (int j = 0; j < $LANES; j++) sum[j] = $NEUTRAL;
 #pragma unroll 4
   for (int k = begin + threadIdx.x; k < end; k += $THREADS) {
     $T v[$LANES];
     $fetch(v, o, k, n);
-#pragma unroll
-    for (int j = 0; j < $LANES; j++) sum[j] = $NAME_join(sum[j], v[j]);
+    UNROLL for (int j = 0; j < $LANES; j++) sum[j] = $NAME_join(sum[j], v[j]);
   }
   $T v = $NAME_sum(sum);
   for (int d = 16; d > 0; d /= 2) v = $NAME_join(v, __shfl_xor_sync(~0u, v, d));
@@ -75,11 +70,9 @@ $NAME($PARAMETERS, $STARTSint n, int part, int parts) {
   for (int first = begin, turn = 0; first < end; first += $THREADS * $PACKS, turn ^= 1) {
     $NAME_chunk c;
     $T before[$PACKS];
-#pragma unroll
-    for (int i = 0; i < $PACKS; i++) $fetch(c.v[i], o, first + mine + i * 32, n);
+    UNROLL for (int i = 0; i < $PACKS; i++) $fetch(c.v[i], o, first + mine + i * 32, n);
     $NAME_scan(c, before, carry, turn);
-#pragma unroll
-    for (int i = 0; i < $PACKS; i++) {
+    UNROLL for (int i = 0; i < $PACKS; i++) {
       const int k = first + mine + i * 32;
       const $T *own = c.v[i];
       $T v[$LANES];

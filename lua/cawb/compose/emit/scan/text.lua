@@ -18,10 +18,12 @@ local ceil = template.ceil
 ---@field inner integer      behind it
 ---@field exclusive boolean? each element is left out of its own sum
 ---@field reverse boolean?   from the end of the axis to its beginning
----@field load string        returns the element at o, k, i
----@field load4 string?      where inner is 1 and n a multiple of 4: sets v[0] to v[3] from k on, a multiple of 4
----@field store string       writes the epilogue of `value` and the element itself, `own`, to o, k, i
----@field store4 string?     with load4: from v[0..3] and own[0..3]
+--- and its access functions, those of four where inner is 1 and n a multiple of 4.
+local functions = {
+  "T load(long long o, int k, long long i)",
+  "void store(long long o, int k, long long i, T value, T own)",      -- what follows the sum and the element itself
+  "void load4(T *v, long long o, int k)",                             -- four elements from k on, a multiple of 4
+  "void store4(long long o, int k, const T *v, const T *own)" }
 
 local LONG = 16384          -- elements of a row, from which on a thread has more at a time
 
@@ -94,19 +96,6 @@ local function lanes(d, h)
   end
 end
 
--- The access functions.
-local function accesses(d)
-  local T = d.type
-  local list = { template.access(d, "load", T, { "long long o", "int k", "long long i" }, d.load),
-    template.access(d, "store", "void", { "long long o", "int k", "long long i", T .. " value", T .. " own" }, d.store) }
-  if d.load4 then
-    list[3] = template.access(d, "load4", "void", { T .. " *v", "long long o", "int k" }, d.load4)
-    list[4] = template.access(d, "store4", "void", { "long long o", "int k", ("const %s *v"):format(T),
-      ("const %s *own"):format(T) }, d.store4)
-  end
-  return list
-end
-
 local function fill(name, d, h) return template.fill("scan/scan_parts", d, h) .. template.fill(name, d, h) end
 
 local function rows(d, how, sms)
@@ -150,7 +139,7 @@ end
 function M.generate(d, how, sms)
   if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
   local text, list = (d.inner == 1 and rows or columns)(d, how or {}, sms)
-  return { text = template.complete(d, accesses(d), text), launches = list }
+  return { text = template.complete(d, template.functions(d, functions), text), launches = list }
 end
 
 return M

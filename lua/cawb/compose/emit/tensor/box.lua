@@ -314,20 +314,18 @@ local function holes(d, t)
   return h
 end
 
+-- Access functions; an epilogue's parts of sums, and those of flat axes, call others.
+local functions = {
+  "float element(long long p, int d, int h, int w)", "void write(long long p, int d, int h, int w, float value)",
+  "float load(long long p, int d, int h, int w)", "float weight(int o, int c, int t)", "void put(long long p, int d, int h, int w, float value)",
+  "float follow(long long p, int d, int h, int w, float value)", "float summed(long long p, int d, int h, int w, float value)", "float bias(int o)" }
+
 local function accesses(d)
-  local at, pass = { "long long p", "int d", "int h", "int w" }, template.names(d.parameters)
-  local to = { at[1], at[2], at[3], at[4], "float value" }
-  local where = unfolded(d.folds)
-  local list = { template.access(d, "element", "float", at, d.load), template.access(d, "write", "void", to, d.store),
-    template.access(d, "load", "float", at, ("return %s_element(%s, p, %s);"):format(d.name, pass, where)),
-    template.access(d, "weight", "float", { "int o", "int c", "int t" }, d.weight),
-    template.access(d, "put", "void", to, ("%s_write(%s, p, %s, value);"):format(d.name, pass, where)) }
-  if d.summed then
-    list[#list + 1] = template.access(d, "follow", "float", to, d.summed)
-    list[#list + 1] = template.access(d, "summed", "float", to, ("return %s_follow(%s, p, %s, value);"):format(d.name, pass, where))
-  end
-  if d.bias then list[#list + 1] = template.access(d, "bias", "float", { "int o" }, d.bias) end
-  return list
+  local pass, where = template.names(d.parameters), unfolded(d.folds)
+  local own = { element = d.load, write = d.store, follow = d.summed, load = ("return %s_element(%s, p, %s);"):format(d.name, pass, where),
+                put = ("%s_write(%s, p, %s, value);"):format(d.name, pass, where),
+                summed = d.summed and ("return %s_follow(%s, p, %s, value);"):format(d.name, pass, where) or false }
+  return template.functions(setmetatable(own, { __index = d }), functions)
 end
 
 local function launch_weights(d, t, own, made)

@@ -78,7 +78,7 @@ local function of_group(h, d, t)
   h.ACROSS = h.DOUBLE and 2 * h.WIDE or h.WIDE
   h.SUMS, h.PART1 = h.ACROSS // 2, h.DOUBLE and ("part[%d + j] + part[j]"):format(h.WIDE // 2) or "part[j]"
   h.PRODUCTS = products_of(h, function(left, right, is_first)
-    return ("#pragma unroll\n  for (int s = 0; s < COUNT; s++) %s_multiply(part, %s[s], %s_place(b, step + s) + %d, %s);")
+    return ("  UNROLL for (int s = 0; s < COUNT; s++) %s_multiply(part, %s[s], %s_place(b, step + s) + %d, %s);")
       :format(d.name, left, d.name, right * h.WIDE * 8, is_first and "s > 0" or "1")
   end)
   h.INSTRUCTION = arithmetic.group(d.name .. "_multiply", h.ACROSS, "f16", { 0, 0 }, true)
@@ -94,7 +94,7 @@ end
 local function of_warps(h, d, t)
   h.PRODUCTS = products_of(h, function(left, right)
     local n, b = h.BESIDE, ("b[s %% %d][s / %d]"):format(h.BESIDE, h.BESIDE)
-    return ("#pragma unroll\n    for (int s = 0; s < %d * COUNT; s++) multiply_16(part[s %% %d], %s[s / %d], %s.%s, %s.%s);")
+    return ("    UNROLL for (int s = 0; s < %d * COUNT; s++) multiply_16(part[s %% %d], %s[s / %d], %s.%s, %s.%s);")
       :format(n, n, left, n, b, right == 1 and "z" or "x", b, right == 1 and "w" or "y")
   end)
   h.NEXT, h.KEPT, h.REST, h.PUTALL = 1, t.weights, "own[3] * 16", ""

@@ -41,7 +41,7 @@ M.pairs_of = { one = { { 0, 0 } }, three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, fou
 
 local products = {
   mma = "        %s_multiply(%s, from + %d * %s_A, from + %d * %s_A + %d * %s_B, down, across, first);",
-  wgmma = "#pragma unroll\n        for (int k = 0; k < %d; k++)\n          %s_multiply(%s, da + %d * %s_A / 16 + %d * (first + k), db + %d * %s_B / 16 + %d * (first + k), %s);",
+  wgmma = "        UNROLL for (int k = 0; k < %d; k++)\n          %s_multiply(%s, da + %d * %s_A / 16 + %d * (first + k), db + %d * %s_B / 16 + %d * (first + k), %s);",
 }
 
 --- The products of a step by the loop `h.loop`, as C: `h.TERMS` along k, of `h.PRODUCTS`, into `h.INTO`; `h.BEGINS`: C that is true where these

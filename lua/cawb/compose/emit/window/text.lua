@@ -20,14 +20,15 @@ local ceil = template.ceil
 ---@field padding integer[]
 ---@field dilation integer[]
 ---@field least string?        of max: no more than any element (-INFINITY); of min: no less
----@field load string          returns the element at p, d, h, w, which is inside
----@field load4 string?        where the inner size is a multiple of 4: sets v[0..3] from w on, a multiple of 4
----@field store string         writes the epilogue of `value` to p, d, h, w
----@field store4 string?       where the inner output is a multiple of 4: from v[0..3], w being a multiple of 4
 ---@field channels integer?    of product: that each output channel reads
 ---@field groups integer?      of channels (1)
 ---@field each integer?        output channels of a group
----@field weight string?       returns the weight of output channel o, channel c of its group, at a, b, k of the window
+--- and its access functions, those of four where the inner size is a multiple of 4.
+local functions = {
+  "T load(long long p, int d, int h, int w)", "void store(long long p, int d, int h, int w, T value)",
+  "void load4(T *v, long long p, int d, int h, int w)",               -- from w on, a multiple of 4
+  "void store4(long long p, int d, int h, int w, const T *v)",
+  "T weight(int o, int c, int a, int b, int k)" }                     -- of product: of channel c of output o's group
 
 local CROWD = 512           -- threads that keep a multiprocessor busy
 local MOST = 48             -- elements of a line in registers
@@ -143,26 +144,13 @@ local function strip(d, how)
   return h
 end
 
-local function accesses(d)
-  local T, place = d.type, { "long long p", "int d", "int h", "int w" }
-  local function with(...) return { place[1], place[2], place[3], place[4], ... } end
-  local list = { template.access(d, "load", T, place, d.load),
-                 template.access(d, "store", "void", with(T .. " value"), d.store) }
-  if d.load4 then list[#list + 1] = template.access(d, "load4", "void", { T .. " *v", table.unpack(place) }, d.load4) end
-  if d.store4 then list[#list + 1] = template.access(d, "store4", "void", with(("const %s *v"):format(T)), d.store4) end
-  if d.weight then
-    list[#list + 1] = template.access(d, "weight", T, { "int o", "int c", "int a", "int b", "int k" }, d.weight)
-  end
-  return list
-end
-
 local function launches(d, grid, threads, last)
   return { { kernel = d.name, grid = { grid }, block = { threads }, arguments = template.arguments(d,
     d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], last) } }
 end
 
 local function text_of(d, name, h)
-  return template.complete(d, accesses(d), template.fill("window/window_join", d, h) .. "\n" .. template.fill(name, d, h))
+  return template.complete(d, template.functions(d, functions), template.fill("window/window_join", d, h) .. "\n" .. template.fill(name, d, h))
 end
 
 --- Why there are no kernels of a description, or nil.

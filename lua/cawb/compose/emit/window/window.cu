@@ -4,15 +4,13 @@
 // A line of what is read: from w on, $SPAN elements; outside the tensor it is neutral.
 static __device__ __forceinline__ void $NAME_line($PARAMETERS, $T *line, long long p, int d, int h, int w, int W) {
 $if QUADS
-#pragma unroll
-  for (int q = 0; q < $QUADS; q++) {
+  UNROLL for (int q = 0; q < $QUADS; q++) {
     const int first = w - $LEAD + 4 * q;
     if (first >= 0 && first < W) $load4(line + 4 * q, p, d, h, first);
     else line[4 * q] = line[4 * q + 1] = line[4 * q + 2] = line[4 * q + 3] = $NEUTRAL;
   }
 $else
-#pragma unroll
-  for (int s = 0; s < $SPAN; s++) line[s] = w + s >= 0 && w + s < W ? $load(p, d, h, w + s) : ($T)$NEUTRAL;
+  UNROLL for (int s = 0; s < $SPAN; s++) line[s] = w + s >= 0 && w + s < W ? $load(p, d, h, w + s) : ($T)$NEUTRAL;
 $end
 }
 
@@ -25,12 +23,9 @@ $NAME($PARAMETERS, int D, int H, int W, int OD, int OH, int OW, long long all) {
   const long long to = (long long)(e / tiles / high / OD) * $WIDE;      // the first plane that is written
   const int w = ow * $S2 - $P2;
   $T acc[$WIDE][$DOWN][$OUTPUTS];
-#pragma unroll
-  for (int q = 0; q < $WIDE; q++)
-#pragma unroll
-    for (int r = 0; r < $DOWN; r++)
-#pragma unroll
-      for (int t = 0; t < $OUTPUTS; t++) acc[q][r][t] = $NEUTRAL;
+  UNROLL for (int q = 0; q < $WIDE; q++)
+    UNROLL for (int r = 0; r < $DOWN; r++)
+      UNROLL for (int t = 0; t < $OUTPUTS; t++) acc[q][r][t] = $NEUTRAL;
 $if CHANNELS
   const long long n = to / $ALL, group = to % $ALL / $EACH;
   for (int c = 0; c < $CHANNELS; c++) {
@@ -41,8 +36,7 @@ $else
 $end
 $if HELD
     $T held[$WIDE][$K0][$K1][$K2];
-#pragma unroll
-    for (int e = 0; e < $WIDE * $K0 * $K1 * $K2; e++) {
+    UNROLL for (int e = 0; e < $WIDE * $K0 * $K1 * $K2; e++) {
       const int q = e / ($K0 * $K1 * $K2), a = e / ($K1 * $K2) % $K0, b = e / $K2 % $K1, k = e % $K2;
       held[q][a][b][k] = $weight((int)(to % $ALL) + q, c, a, b, k);
     }
@@ -57,44 +51,37 @@ $end
         if (h < 0 || h >= H) continue;
         $T line[$ROOM];
         $line(line, p, d, h, w, W);
-#pragma unroll
-        for (int q = 0; q < $WIDE * $DOWN; q++) {
+        UNROLL for (int q = 0; q < $WIDE * $DOWN; q++) {
           const int r = q % $DOWN, past = l * $STEP - r * $S1, b = past / $D1;      // where the line is in the window of row r
           if (past < 0 || past % $D1 != 0 || b >= $K1) continue;
           $T part[$OUTPUTS];
-#pragma unroll
-          for (int k = 0; k < $K2; k++) {
+          UNROLL for (int k = 0; k < $K2; k++) {
 $if CHANNELS
             const $T f = $FACTOR;
-#pragma unroll
-            for (int t = 0; t < $OUTPUTS; t++) {
+            UNROLL for (int t = 0; t < $OUTPUTS; t++) {
               const $T v = line[$LEAD + t * $S2 + k * $D2];
               part[t] = k == 0 ? v * f : part[t] + v * f;
             }
 $else
-#pragma unroll
-            for (int t = 0; t < $OUTPUTS; t++) {
+            UNROLL for (int t = 0; t < $OUTPUTS; t++) {
               const $T v = line[$LEAD + t * $S2 + k * $D2];
               part[t] = k == 0 ? v : $NAME_join(part[t], v);
             }
 $end
           }
-#pragma unroll
-          for (int t = 0; t < $OUTPUTS; t++) acc[q / $DOWN][r][t] = $NAME_join(acc[q / $DOWN][r][t], part[t]);
+          UNROLL for (int t = 0; t < $OUTPUTS; t++) acc[q / $DOWN][r][t] = $NAME_join(acc[q / $DOWN][r][t], part[t]);
         }
       }
     }
   }
-#pragma unroll
-  for (int q = 0; q < $WIDE * $DOWN; q++) {
+  UNROLL for (int q = 0; q < $WIDE * $DOWN; q++) {
     const int y = oh + q % $DOWN;
     if (y >= OH) continue;
     $T (&v)[$OUTPUTS] = acc[q / $DOWN][q % $DOWN];
 $if STORE4
     $store4(to + q / $DOWN, od, y, ow, v);
 $else
-#pragma unroll
-    for (int t = 0; t < $OUTPUTS; t++)
+    UNROLL for (int t = 0; t < $OUTPUTS; t++)
       if (ow + t < OW) $store(to + q / $DOWN, od, y, ow + t, v[t]);
 $end
   }

@@ -12,8 +12,7 @@ $NAME($PARAMETERS, int D, int H, int W, int OD, int OH, int OW) {
   for (int c = threadIdx.x; c < $COLS / $LANES; c += $THREADS) {
     const int at = first + c * $LANES;
     $T acc[$DOWN][$LANES];
-#pragma unroll
-    for (int e = 0; e < $DOWN * $LANES; e++) acc[e / $LANES][e % $LANES] = $NEUTRAL;
+    UNROLL for (int e = 0; e < $DOWN * $LANES; e++) acc[e / $LANES][e % $LANES] = $NEUTRAL;
     if (at >= 0 && at < W) {
 #pragma unroll $UNROLL0
       for (int a = 0; a < $K0; a++) {
@@ -24,27 +23,20 @@ $NAME($PARAMETERS, int D, int H, int W, int OD, int OH, int OW) {
           const int h = oh * $S1 - $P1 + l * $STEP;
           if (h < 0 || h >= H) continue;
           $T v[$LANES];
-$if QUADS
-          $load4(v, p, d, h, at);
-$else
-          v[0] = $load(p, d, h, at);
-$end
-#pragma unroll
-          for (int r = 0; r < $DOWN; r++) {
+$if QUADS:           $load4(v, p, d, h, at);
+$if !QUADS:           v[0] = $load(p, d, h, at);
+          UNROLL for (int r = 0; r < $DOWN; r++) {
             const int past = l * $STEP - r * $S1;             // where the line is in the window of line r
             if (past < 0 || past % $D1 != 0 || past / $D1 >= $K1) continue;
-#pragma unroll
-            for (int j = 0; j < $LANES; j++) acc[r][j] = $NAME_join(acc[r][j], v[j]);
+            UNROLL for (int j = 0; j < $LANES; j++) acc[r][j] = $NAME_join(acc[r][j], v[j]);
           }
         }
       }
     }
-#pragma unroll
-    for (int e = 0; e < $DOWN * $LANES; e++) line[e / $LANES][c * $LANES + e % $LANES] = acc[e / $LANES][e % $LANES];
+    UNROLL for (int e = 0; e < $DOWN * $LANES; e++) line[e / $LANES][c * $LANES + e % $LANES] = acc[e / $LANES][e % $LANES];
   }
   __syncthreads();
-#pragma unroll
-  for (int r = 0; r < $DOWN; r++) {
+  UNROLL for (int r = 0; r < $DOWN; r++) {
     const int y = oh + r;
     if (y >= OH) break;
 #pragma unroll 4

@@ -4,11 +4,8 @@ extern "C" __global__ void __launch_bounds__(256)
 $NAME_again($PARAMETERS, const unsigned char *__restrict__ packed_a, const float *__restrict__ a_scales,
             const unsigned char *__restrict__ packed_b, const float *__restrict__ b_scales, const int *__restrict__ a_wide,
             const int *__restrict__ b_wide, const long long *__restrict__ list, const int *__restrict__ many) {
-$if FULL
-  if (*many > $AGAIN/**/ && !is_beyond(a_wide, b_wide)) return;                 // three parts of bfloat16 have done it
-$else
-  if (is_beyond(a_wide, b_wide)) return;
-$end
+$if FULL:   if (*many > $AGAIN/**/ && !is_beyond(a_wide, b_wide)) return;                 // three parts of bfloat16 have done it
+$if !FULL:   if (is_beyond(a_wide, b_wide)) return;
   if (*many > $AGAIN/**/) {
 $if WIDEBYTES
     __shared__ __align__(128) unsigned char memory[$WIDEBYTES];
@@ -31,8 +28,7 @@ $end
       const size_t ca = (size_t)tile.z * $ABATCH/**/ + chunk / 64, cb = (size_t)tile.z * $BBATCH/**/ + $NAME_before(tile.set) + step;
       const packed_two a = two_packed(packed_a, a_scales, ca, from, $AOCTETS, lane), b = two_packed(packed_b, b_scales, cb, column, $BOCTETS, lane),
                        c = two_packed(packed_b, b_scales, cb, column + 1, $BOCTETS, lane);
-#pragma unroll
-      for (int j = 0; j < 2; j++) {
+      UNROLL for (int j = 0; j < 2; j++) {
         const int k = 2 * lane + j;
         if (k >= min(64, $DEPTH/**/ - chunk)) continue;
         const float own = a.is_short[j] ? $left(tile.z, from, chunk + k) : a.at[j];
@@ -40,8 +36,7 @@ $end
         if (column + 1 < $N/**/) second = fmaf(own, c.is_short[j] ? $right(tile.z, column + 1, before + k) : c.at[j], second);
       }
     }
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) first += __shfl_xor_sync(~0u, first, d), second += __shfl_xor_sync(~0u, second, d);
+    UNROLL for (int d = 16; d > 0; d /= 2) first += __shfl_xor_sync(~0u, first, d), second += __shfl_xor_sync(~0u, second, d);
     if (lane > 0) continue;
 $STORE
   }

@@ -10,21 +10,19 @@ static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
 
 // What a box reads: each thread has $UNIT channels of some places.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[$TURNS][$UNIT], int z, $NAME_tile tile) {
-#pragma unroll
-  for (int i = 0; i < $TURNS; i++) {
+  UNROLL for (int i = 0; i < $TURNS; i++) {
     const int u = threadIdx.x + $THREADS * i, place = u % $PLACES, channel = u / $PLACES * $UNIT;
     const int d = tile.d * $STEPD + $FIRSTD + place / ($INH * $INW), h = tile.h * $STEPH + $FIRSTH + place / $INW % $INH;
     const int w = tile.w * $STEPW + $FIRSTW + place % $INW;
     const bool is_row = u < $UNITS && d >= 0 && d < $SIZED && h >= 0 && h < $SIZEH;
-#pragma unroll
 $if NEAR
-    for (int j = 0; j < $UNIT; j++) {                         // of neighbours, which other taps of a window meet
+    UNROLL for (int j = 0; j < $UNIT; j++) {                         // of neighbours, which other taps of a window meet
       const int at = w + j / $CHANNELS * $DILATION;
       v[i][j] = j < $NEAR * $CHANNELS && is_row && at >= 0 && at < $SIZEW
         ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + j % $CHANNELS, d, h, at) : 0.0f;
     }
 $else
-    for (int j = 0; j < $UNIT; j++)
+    UNROLL for (int j = 0; j < $UNIT; j++)
       v[i][j] = is_row && w >= 0 && w < $SIZEW ? $load(((long long)tile.n * $GROUPS + z) * $CHANNELS + channel + j, d, h, w) : 0.0f;
 $end
   }
@@ -111,9 +109,7 @@ $if STREAM
 $else
   for (int i = threadIdx.x; i < $WEIGHTS; i += $THREADS) own[i] = weights[(size_t)cut * $WEIGHTS + i];
 $end
-$if GROUP
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");               // the tensor cores see what this thread wrote
-$end
+$if GROUP:   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");               // the tensor cores see what this thread wrote
 $if STREAM
   __syncthreads();
   if (threadIdx.x == 0)
@@ -144,36 +140,24 @@ $end
     const $NAME_tile tile = $NAME_at(i);
     next = i + 1 + ((i + 1) % $RUN == 0 ? (blocks - 1) * $RUN : 0);            // what lies beside each other is written at about the same time
     float most = 0.0f;
-#pragma unroll
-    for (int k = 0; k < $TURNS; k++)
-#pragma unroll
-      for (int j = 0; j < $UNIT; j++) most = fmaxf(most, finite(v[k][j]));
+    UNROLL for (int k = 0; k < $TURNS; k++)
+      UNROLL for (int j = 0; j < $UNIT; j++) most = fmaxf(most, finite(v[k][j]));
     most = widest(most);
     if (lane == 0) all[threadIdx.x / 32] = most;
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
+    UNROLL for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
     const int e = exponent_for(most);
     int beyond = bad | (e < -66), lost = 0;                                    // lost: in which turns
-$if STAY
-    float here = 0.0f;                                                         // of all turns: a thread's numbers are all of one place
-$end
-#pragma unroll
-    for (int k = 0; k < $TURNS; k++) {
+$if STAY:     float here = 0.0f;                                                         // of all turns: a thread's numbers are all of one place
+    UNROLL for (int k = 0; k < $TURNS; k++) {
       const int u = threadIdx.x + $THREADS * k;
-$if STAY
-$else
-      float here = 0.0f;
-$end
-#pragma unroll
-      for (int j = 0; j < $UNIT; j++) {
+$if !STAY:       float here = 0.0f;
+      UNROLL for (int j = 0; j < $UNIT; j++) {
         here = fmaxf(here, fabsf(v[k][j]));
         $PUTONE
       }
       $PUTALL
-$if PAIR
-      here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
-$end
+$if PAIR:       here = fmaxf(here, __shfl_down_sync(~0u, here, 1));                  // a neighbour's size does as well
 $if STAY
     }
     beyond |= here == INFINITY;
@@ -187,8 +171,7 @@ $end
     if (redo) {                                                                // where numbers lose bits
       for (int k = threadIdx.x; k < ($PLACES + 31) / 32; k += $THREADS) marks[k] = 0;
       redo = __syncthreads_or(beyond) ? 2 : 1;
-#pragma unroll
-      for (int k = 0; k < $TURNS; k++) {
+      UNROLL for (int k = 0; k < $TURNS; k++) {
         const int u = threadIdx.x + $THREADS * k;
         if (lost >> k % 32 & 1 && u < $UNITS) atomicOr(&marks[u % $PLACES / 32], 1u << u % $PLACES % 32);
       }
@@ -205,21 +188,15 @@ $end
         float sum[$TILES][4] = {};
 $STEPLOOP
         float2 by[$TILES];                                                     // all ahead of what is written to the same memory
-#pragma unroll
-        for (int j = 0; j < $TILES; j++) by[j] = *(const float2 *)(columns + (line + side) * $COLUMNS + column + 8 * j + lane % 4 * 2);
-#pragma unroll
-        for (int j = 0; j < $TILES; j++)
-#pragma unroll
-          for (int k = 0; k < 4; k++)
+        UNROLL for (int j = 0; j < $TILES; j++) by[j] = *(const float2 *)(columns + (line + side) * $COLUMNS + column + 8 * j + lane % 4 * 2);
+        UNROLL for (int j = 0; j < $TILES; j++)
+          UNROLL for (int k = 0; k < 4; k++)
             stage[(8 * j + lane % 4 * 2 + k % 2) * $PITCH + (first + k / 2 * 8) * $SIDE + side] = sum[j][k] * undo * (k % 2 ? by[j].y : by[j].x);
       }
       __syncthreads();
-$if SUMMED
-      if (redo) $NAME_repair($PASS, z, cut % $CUTS, tile, redo, marks, column, stage);
-$end
+$if SUMMED:       if (redo) $NAME_repair($PASS, z, cut % $CUTS, tile, redo, marks, column, stage);
       const int *const rest = $NAME_sets[line] + 4;
-#pragma unroll
-      for (int run = 0; run < $RUNS; run++) {
+      UNROLL for (int run = 0; run < $RUNS; run++) {
         const int at = threadIdx.x % $SPREAD + run * $SPREAD, row = at / ($BOXW * $SIDE);
         const int d = (tile.d + row / $BOXH) * $OUTD + rest[0], h = (tile.h + row % $BOXH) * $OUTH + rest[1];
         const int w = tile.w * $OUTW + at % ($BOXW * $SIDE);
@@ -227,15 +204,11 @@ $end
 #pragma unroll $TOGETHER
         for (int k = 0; k < $TILES * 8 * $SPREAD / $THREADS; k++) {
           const int own = k * ($THREADS / $SPREAD) + threadIdx.x / $SPREAD, to = cut % $CUTS * $COLUMNS + column + own;
-$if RAGGED
-          if (to < $EACH)
-$end
+$if RAGGED:           if (to < $EACH)
             $NAME_inside($PASS, z, tile.n, to, d, h, w, stage[own * $PITCH + at]);
         }
       }
-$if SUMMED
-      $NAME_parts($PASS, z, cut % $CUTS, tile, i % ($DOWND * $DOWNH * $DOWNW), column, stage, parts);
-$end
+$if SUMMED:       $NAME_parts($PASS, z, cut % $CUTS, tile, i % ($DOWND * $DOWNH * $DOWNW), column, stage, parts);
       __syncthreads();
     }
 $if SUMMED
@@ -244,8 +217,6 @@ $else
     __syncthreads();
 $end
   }
-$if STREAM
-  if (threadIdx.x == 0)                                                       // what is on its way arrives before the block ends
-    for (int k = turn; k < max(turn - 1, 0) + $RING; k++) barrier_wait(rings + 8 * (k % $RING), k / $RING & 1);
-$end
+$if STREAM:   if (threadIdx.x == 0)                                                       // what is on its way arrives before the block ends
+$if STREAM:     for (int k = turn; k < max(turn - 1, 0) + $RING; k++) barrier_wait(rings + 8 * (k % $RING), k / $RING & 1);
 }

@@ -2,8 +2,7 @@
 static __device__ __forceinline__ void $NAME_keep(unsigned *box, int u, const float (&v)[8], int e) {
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   float own[8];
-#pragma unroll
-  for (int j = 0; j < 8; j++) own[j] = v[j] * first * second;
+  UNROLL for (int j = 0; j < 8; j++) own[j] = v[j] * first * second;
   const halves h = split(own);
   ((uint4 *)box)[u] = h.high, ((uint4 *)box)[$UNITS + u] = h.low;
 }
@@ -16,35 +15,27 @@ static __device__ __forceinline__ unsigned long long $NAME_place(unsigned long l
 
 $PARTSUMS
 // COUNT steps of 16 products: the small ones of all steps first, because a tensor core cuts its sum off towards zero.
-$if DOUBLE
-// An instruction takes as long for few columns, so that each has the high and the low halves of the weights beside each other.
-$end
+$if DOUBLE: // An instruction takes as long for few columns, so that each has the high and the low halves of the weights beside each other.
 template <int COUNT>
 static __device__ __forceinline__ void $NAME_steps(float (&sum)[$TILES][4], unsigned from, const int *offsets, unsigned long long b, int step) {
   unsigned high[COUNT][4], low[COUNT][4];
   float part[$SUMS];
-#pragma unroll
-  for (int s = 0; s < COUNT; s++) {
+  UNROLL for (int s = 0; s < COUNT; s++) {
     const unsigned at = from + offsets[2 * (step + s)];
     load_blocks(high[s], at);
     load_blocks(low[s], at + $UNITS * 16);
   }
-#pragma unroll
-  for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
+  UNROLL for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 $if DOUBLE
-#pragma unroll
-  for (int s = 0; s < COUNT; s++) $NAME_multiply(part, low[s], $NAME_place(b, step + s), s > 0);
-#pragma unroll
-  for (int s = 0; s < COUNT; s++) $NAME_multiply(part, high[s], $NAME_place(b, step + s), 1);
+  UNROLL for (int s = 0; s < COUNT; s++) $NAME_multiply(part, low[s], $NAME_place(b, step + s), s > 0);
+  UNROLL for (int s = 0; s < COUNT; s++) $NAME_multiply(part, high[s], $NAME_place(b, step + s), 1);
 $else
 $PRODUCTS
 $end
   asm volatile("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;" ::: "memory");
-#pragma unroll
-  for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
-#pragma unroll
-  for (int j = 0; j < 4 * $TILES; j++) sum[j / 4][j % 4] += $PART1;
+  UNROLL for (int j = 0; j < $SUMS; j++) asm volatile("" : "+f"(part[j]) :: "memory");
+  UNROLL for (int j = 0; j < 4 * $TILES; j++) sum[j / 4][j % 4] += $PART1;
 }
 
 $if STREAM

@@ -18,8 +18,7 @@ static __device__ __forceinline__ void $NAME_repair($PARAMETERS, int z, int cut,
 }
 
 static __device__ __forceinline__ float $NAME_joined(float v) {
-#pragma unroll
-  for (int d = 1; d < $LANES; d *= 2) v += __shfl_xor_sync(~0u, v, d);
+  UNROLL for (int d = 1; d < $LANES; d *= 2) v += __shfl_xor_sync(~0u, v, d);
   return v;
 }
 
@@ -30,8 +29,7 @@ static __device__ __forceinline__ unsigned $NAME_shown($NAME_tile tile, int row)
     return left > 3 ? 15 : left > 0 ? (1 << left) - 1 : 0;
   }
   unsigned bits = 0;
-#pragma unroll
-  for (int k = 0; k < 4; k++) bits |= (unsigned)$NAME_is_inside(tile, row + k) << k;
+  UNROLL for (int k = 0; k < 4; k++) bits |= (unsigned)$NAME_is_inside(tile, row + k) << k;
   return bits;
 }
 
@@ -47,8 +45,7 @@ static __device__ __forceinline__ float $NAME_of($PARAMETERS, int o, $NAME_tile 
 template <bool WHOLE>
 static __device__ __forceinline__ void $NAME_part($PARAMETERS, int o, const float *line, $NAME_tile tile, int lane, float *to, bool is_one) {
   float4 held[$PACKS];
-#pragma unroll
-  for (int k = 0; k < $PACKS; k++) {
+  UNROLL for (int k = 0; k < $PACKS; k++) {
     const int row = 4 * ($PACK);
     const float4 v = *(const float4 *)(line + row);
     held[k] = { $NAME_of($PASS, o, tile, row, v.x), $NAME_of($PASS, o, tile, row + 1, v.y), $NAME_of($PASS, o, tile, row + 2, v.z),
@@ -61,8 +58,7 @@ $else
   const float first = 0.0f;
 $end
   float parts[4] = {};
-#pragma unroll
-  for (int k = 0; k < $PACKS; k++) {
+  UNROLL for (int k = 0; k < $PACKS; k++) {
     const unsigned shown = WHOLE ? 15 : $NAME_shown(tile, 4 * ($PACK));
     if (WHOLE || shown & 1) parts[0] += held[k].x - first;
     if (WHOLE || shown & 2) parts[1] += held[k].y - first;
@@ -74,8 +70,7 @@ $if SQUARES
   const int count = WHOLE ? $ROWS : min($BOXD, $LASTD - tile.d) * min($BOXH, $LASTH - tile.h) * min($BOXW, $LASTW - tile.w);
   const float apart = sum / (float)count, middle = first + apart;
   float squares[4] = {};
-#pragma unroll
-  for (int k = 0; k < $PACKS; k++) {
+  UNROLL for (int k = 0; k < $PACKS; k++) {
     const unsigned shown = WHOLE ? 15 : $NAME_shown(tile, 4 * ($PACK));
     const float4 v = { held[k].x - first - apart, held[k].y - first - apart, held[k].z - first - apart, held[k].w - first - apart };
     if (WHOLE || shown & 1) squares[0] = fmaf(v.x, v.x, squares[0]);

@@ -1,9 +1,6 @@
 // $NAME: the weights of $BOX.
-$if GROUP
-// Weights as the tensor cores need them: [group][cut of the columns][64 along k][high, low][column], 128 bytes a row whose pieces change places,
-$else
-// Weights as the lanes of a warp need them: [group][cut of the columns][step][8 columns][lane] with 16 bytes each,
-$end
+$if GROUP: // Weights as the tensor cores need them: [group][cut of the columns][64 along k][high, low][column], 128 bytes a row whose pieces change places,
+$if !GROUP: // Weights as the lanes of a warp need them: [group][cut of the columns][step][8 columns][lane] with 16 bytes each,
 // and a scale for each column of each set, which undoes theirs. A warp makes a column.
 extern "C" __global__ void __launch_bounds__(128)
 $NAME($PARAMETERS, unsigned short *__restrict__ out, float *__restrict__ scales, int *__restrict__ wide) {
@@ -38,8 +35,7 @@ $else
     out[to * 8 + 4 + k % 16 / 8 * 2 + k % 2] = both >> 16;
 $end
   }
-#pragma unroll
-  for (int d = 1; d < 32; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
+  UNROLL for (int d = 1; d < 32; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
   if (lane == 0) {
     scales[i] = power_of_two(-e);
     if (lost > 1) atomicOr(wide, 1);

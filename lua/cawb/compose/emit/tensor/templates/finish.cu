@@ -1,9 +1,7 @@
 // The sums of all parts of k.
 extern "C" __global__ void __launch_bounds__(256)
 $NAME_finish($PARAMETERS, $RANGESconst float *__restrict__ partial) {
-$if DONE
-  if ($DONE) return;
-$end
+$if DONE:   if ($DONE) return;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < $PLACES/**/; i += gridDim.x * 256ll) {
     const int z = i / ((long long)$M * (($N + 1) / 2)), row = i / (($N + 1) / 2) % $M, column = i % (($N + 1) / 2) * 2;
     const float *from = partial + ((size_t)z * $SPLITS/**/ * $M/**/ + row) * $N/**/ + column;

@@ -8,8 +8,7 @@ static __device__ __forceinline__ $NAME_tile $NAME_at(int i) {
 
 // 32 numbers of a row, from k on.
 static __device__ __forceinline__ void $NAME_fetch($PARAMETERS, float (&v)[32], int z, int row, int k) {
-#pragma unroll
-  for (int j = 0; j < 32; j++) v[j] = row < $ROWS && k + j < $DEPTH ? $left(z, row, k + j) : 0.0f;
+  UNROLL for (int j = 0; j < 32; j++) v[j] = row < $ROWS && k + j < $DEPTH ? $left(z, row, k + j) : 0.0f;
 }
 
 // Two results without tensor cores, where a number is infinite, or nearly, or so small that the parts do not hold it.

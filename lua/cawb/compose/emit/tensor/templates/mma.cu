@@ -7,15 +7,13 @@ static __device__ __forceinline__ void $LOOP_fetch($PARAMETERS$FACTORS, unsigned
   const int z = tile.z;
 $if APACKED
   const unsigned char *const left = a + ((size_t)z * $ABATCH/**/ + $NAME_chunk(tile.set, step)) * ($PARTS * $AOCTETS/**/ * 1024ll);
-#pragma unroll
-  for (int p = 0; p < $PARTS; p++) bring_packed<256, 128>(to + p * $LOOP_A, left + p * ($AOCTETS * 1024ll), tile.m * 128 + $NAME_shift(tile.set, step));
+  UNROLL for (int p = 0; p < $PARTS; p++) bring_packed<256, 128>(to + p * $LOOP_A, left + p * ($AOCTETS * 1024ll), tile.m * 128 + $NAME_shift(tile.set, step));
 $else
   $ABRING(to, (const unsigned short *)$ATENSOR + $ABASE + $AFROM + (size_t)step * $ASTEP, $AROOM, $DEEP);
 $end
 $if BPACKED
   const unsigned char *const right = b + ((size_t)z * $BBATCH/**/ + $NAME_before(tile.set) + step) * ($PARTS * $BOCTETS/**/ * 1024ll);
-#pragma unroll
-  for (int p = 0; p < $PARTS; p++) bring_packed<256, $TILEN>(to + $PARTS * $LOOP_A + p * $LOOP_B, right + p * ($BOCTETS * 1024ll), tile.n * $TILEN);
+  UNROLL for (int p = 0; p < $PARTS; p++) bring_packed<256, $TILEN>(to + $PARTS * $LOOP_A + p * $LOOP_B, right + p * ($BOCTETS * 1024ll), tile.n * $TILEN);
 $else
   $BBRING(to + $LOOP_A, (const unsigned short *)$BTENSOR + $BBASE + $BFROM + (size_t)step * $BSTEP, $BROOM, $DEEP);
 $end
@@ -46,17 +44,12 @@ $end
 
 // sum += a b over $TERMS of a step, of one part of each; `first`: from which sixteen on.
 static __device__ __forceinline__ void $LOOP_multiply(float (&sum)[2][$LOOP_EACH][4], unsigned a, unsigned b, int down, int across, int first) {
-#pragma unroll
-  for (int k = 16 * first; k < 16 * first + $TERMS; k += 16) {
+  UNROLL for (int k = 16 * first; k < 16 * first + $TERMS; k += 16) {
     unsigned x[2][4], y[$LOOP_EACH / 2][4];
-#pragma unroll
-    for (int r = 0; r < 2; r++) $LOOP_left(x[r], a, down + 16 * r, k);
-#pragma unroll
-    for (int j = 0; j < $LOOP_EACH / 2; j++) $LOOP_right(y[j], b, across + 16 * j, k);
-#pragma unroll
-    for (int r = 0; r < 2; r++)
-#pragma unroll
-      for (int j = 0; j < $LOOP_EACH; j++) $MULTIPLY(sum[r][j], x[r], y[j / 2][j % 2 * 2], y[j / 2][j % 2 * 2 + 1]);
+    UNROLL for (int r = 0; r < 2; r++) $LOOP_left(x[r], a, down + 16 * r, k);
+    UNROLL for (int j = 0; j < $LOOP_EACH / 2; j++) $LOOP_right(y[j], b, across + 16 * j, k);
+    UNROLL for (int r = 0; r < 2; r++)
+      UNROLL for (int j = 0; j < $LOOP_EACH; j++) $MULTIPLY(sum[r][j], x[r], y[j / 2][j % 2 * 2], y[j / 2][j % 2 * 2 + 1]);
   }
 }
 
@@ -70,11 +63,8 @@ $BEGIN
   for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[2][$LOOP_EACH][4] = {};
-$if CHECK
-    float down_most[4] = {}, across_most[$LOOP_EACH][2] = {};
-$end
-#pragma unroll
-    for (int p = 0; p < $STAGES - 1; p++) {
+$if CHECK:     float down_most[4] = {}, across_most[$LOOP_EACH][2] = {};
+    UNROLL for (int p = 0; p < $STAGES - 1; p++) {
       if (tile.first + p < tile.last) $LOOP_fetch($PASS$PASSFACTORS, own + p * $LOOP_STAGE, tile, tile.first + p);
       copies_end();
     }
@@ -86,33 +76,23 @@ $if SCALED
       const float *columns = b_scales + ((size_t)tile.z * $BBATCH/**/ + $NAME_before(tile.set) + step) * ($BOCTETS/**/ * 8) + tile.n * $TILEN
                              + across + t % 4 * 2;
       float down_scale[4], across_scale[$LOOP_EACH][2];
-#pragma unroll
-      for (int k = 0; k < 4; k++) down_scale[k] = rows[8 * k];
-#pragma unroll
-      for (int k = 0; k < 2 * $LOOP_EACH; k++) across_scale[k / 2][k % 2] = columns[k / 2 * 8 + k % 2];
+      UNROLL for (int k = 0; k < 4; k++) down_scale[k] = rows[8 * k];
+      UNROLL for (int k = 0; k < 2 * $LOOP_EACH; k++) across_scale[k / 2][k % 2] = columns[k / 2 * 8 + k % 2];
 $end
-$if CHECK
-#pragma unroll
-      for (int k = 0; k < 4; k++) down_most[k] = fmaxf(down_most[k], down_scale[k]);
-#pragma unroll
-      for (int k = 0; k < 2 * $LOOP_EACH; k++) across_most[k / 2][k % 2] = fmaxf(across_most[k / 2][k % 2], across_scale[k / 2][k % 2]);
-$end
+$if CHECK:       UNROLL for (int k = 0; k < 4; k++) down_most[k] = fmaxf(down_most[k], down_scale[k]);
+$if CHECK:       UNROLL for (int k = 0; k < 2 * $LOOP_EACH; k++) across_most[k / 2][k % 2] = fmaxf(across_most[k / 2][k % 2], across_scale[k / 2][k % 2]);
       copies_wait_but<$STAGES - 2>();
       __syncthreads();
       if (tile.first + next < tile.last) $LOOP_fetch($PASS$PASSFACTORS, own + next % $STAGES * $LOOP_STAGE, tile, tile.first + next);
       copies_end();
       const unsigned from = own + at % $STAGES * $LOOP_STAGE;
-#pragma unroll
-      for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
+      UNROLL for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
 $if SCALED
         float part[2][$LOOP_EACH][4] = {};
 $LIST
-#pragma unroll
-        for (int r = 0; r < 2; r++)
-#pragma unroll
-          for (int j = 0; j < $LOOP_EACH; j++)
-#pragma unroll
-            for (int k = 0; k < 4; k++) sum[r][j][k] = fmaf(part[r][j][k] * down_scale[2 * r + k / 2], across_scale[j][k % 2], sum[r][j][k]);
+        UNROLL for (int r = 0; r < 2; r++)
+          UNROLL for (int j = 0; j < $LOOP_EACH; j++)
+            UNROLL for (int k = 0; k < 4; k++) sum[r][j][k] = fmaf(part[r][j][k] * down_scale[2 * r + k / 2], across_scale[j][k % 2], sum[r][j][k]);
 $else
 $LIST
 $end
@@ -123,8 +103,7 @@ $end
 $if CHECK
     // What was lost of numbers counts in a result that is less than 2^-15 of its row's largest times its column's.
     if (is_checked) {
-#pragma unroll
-      for (int k = 0; k < 4 * $LOOP_EACH; k++) {
+      UNROLL for (int k = 0; k < 4 * $LOOP_EACH; k++) {
         const int half = k % 4, j = k / 4, row = tile.m * 128 + line + 8 * half, column = tile.n * $TILEN + across + 8 * j + 2 * (t % 4);
         const float own = down_most[half] * 32768.0f, *const at = sum[half / 2][j] + half % 2 * 2;
         if (row < $M/**/ && column < $N/**/ && (($SHOWNfabsf(at[0]) < own * across_most[j][0])

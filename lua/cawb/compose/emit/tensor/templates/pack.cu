@@ -7,9 +7,7 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
     const int lane = threadIdx.x % 32, piece = lane % 8, octet = block % $OCTETS/**/, part = block / $OCTETS/**/ % $PARTSK/**/;
     const int z = block / ($OCTETS/**/ * $PARTSK/**/), row = 8 * octet + threadIdx.x / 32 % 2 * 4 + lane / 8;
     unsigned char *const to = out + (size_t)z * ($CHUNKS/**/ * $PARTS * 1024ll * $OCTETS/**/);
-$if SCALED
-    float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
-$end
+$if SCALED:     float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
     const int last = min($CHUNKS/**/, (part + 1) * $PER/**/);
     for (int chunk = part * $PER/**/ + threadIdx.x / 64; chunk < last; chunk += 4) {
       float v[8] = {};
@@ -32,21 +30,16 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
     const int one = threadIdx.x % 64, own_row = band + one;
     const bool is_row = own_row < $ROWS/**/;
     unsigned char *const to = out + (size_t)z * ($CHUNKS/**/ * $PARTS * 1024ll * $OCTETS/**/);
-$if SCALED
-    float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
-$end
-#pragma unroll
-    for (int j = 0; j < 64; j += 4) {
+$if SCALED:     float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
+    UNROLL for (int j = 0; j < 64; j += 4) {
       const int at = j + threadIdx.x / 64, k = chunk * 64 + at;
       tile[at][one] = is_row$INSIDE ? $one(z, own_row, k) : 0.0f;
     }
     __syncthreads();
-#pragma unroll
-    for (int i = threadIdx.x; i < 64 * 8; i += 256) {
+    UNROLL for (int i = threadIdx.x; i < 64 * 8; i += 256) {
       const int piece = i % 8, row = i / 8;
       float v[8];
-#pragma unroll
-      for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
+      UNROLL for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
       $GAPS
       if (band + row < 8 * $OCTETS/**/) $PACK v, chunk, band + row, piece, $OCTETS/**/);
     }

@@ -15,25 +15,17 @@ static __device__ __forceinline__ void $NAME_plain_tile($PARAMETERS, float (*a)[
       }
       asm volatile("bar.sync 3, 256;" ::: "memory");
       RARE for (int k = 0; k < min(16, $DEPTH/**/ - chunk - from); k++)
-#pragma unroll
-        for (int y = 0; y < 4; y++)
-#pragma unroll
-          for (int x = 0; x < 4; x++)
-$if GAPS
-            if (__float_as_uint(b[k][t % 16 * 4 + x]) != 1u << 31)           // a weight that is none
-$end
+        UNROLL for (int y = 0; y < 4; y++)
+          UNROLL for (int x = 0; x < 4; x++)
+$if GAPS:             if (__float_as_uint(b[k][t % 16 * 4 + x]) != 1u << 31)           // a weight that is none
             part[y][x] = fmaf(a[k][t / 16 + 16 * y], b[k][t % 16 * 4 + x], part[y][x]);
       asm volatile("bar.sync 3, 256;" ::: "memory");
     }
-#pragma unroll
-    for (int y = 0; y < 4; y++)
-#pragma unroll
-      for (int x = 0; x < 4; x++) sum[y][x] += part[y][x];
+    UNROLL for (int y = 0; y < 4; y++)
+      UNROLL for (int x = 0; x < 4; x++) sum[y][x] += part[y][x];
   }
-#pragma unroll
-  for (int y = 0; y < 4; y++)
-#pragma unroll
-    for (int x = 0; x < 4; x += 2) {
+  UNROLL for (int y = 0; y < 4; y++)
+    UNROLL for (int x = 0; x < 4; x += 2) {
       const int row = tile.m * 64 + t / 16 + 16 * y, column = tile.n * 64 + t % 16 * 4 + x;
       const float first = sum[y][x], second = sum[y][x + 1];
       if (row >= $M/**/) continue;

@@ -15,15 +15,10 @@ $BEGIN
   }
   __syncthreads();
   int s = 0, phase = 0;
-$if NEAR
-  int r = 0, turn = 0;                                       // of rows of the left factor, which $NEAR steps share
-$end
+$if NEAR:   int r = 0, turn = 0;                                       // of rows of the left factor, which $NEAR steps share
   if (group == 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 $FEW;");
-$if TOGETHER
-$else
-    if (threadIdx.x > 0) return;
-$end
+$if !TOGETHER:     if (threadIdx.x > 0) return;
 $AHEAD
     for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
       const $NAME_tile tile = $NAME_at(i);
@@ -46,24 +41,18 @@ $LOAD
         if (++s == $STAGES) s = 0, phase ^= 1;
       }
     }
-$if LIES
-    copies_wait_all();
-$end
+$if LIES:     copies_wait_all();
     return;
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 $MANY;");
   const int t = threadIdx.x % 128, line = (group - 1) * 64 + t / 32 * 16 + t % 32 / 4;
 $THEN
-$if APART
-  if (group == 2) turn_pass(1);                            // the first turn is group 1's
-$end
+$if APART:   if (group == 2) turn_pass(1);                            // the first turn is group 1's
   for (int i = blockIdx.x; i < $ITEMS/**/; i += gridDim.x) {
     const $NAME_tile tile = $NAME_at(i);
     float sum[$SUMS];
 $STEPS
 $WRITE
   }
-$if APART
-  if (group == 1) turn_wait(1);                            // what group 2's last turn left
-$end
+$if APART:   if (group == 1) turn_wait(1);                            // what group 2's last turn left
 }

@@ -1,15 +1,9 @@
     // Sums of a step begin at zero and leave the tensor cores, with the scales of their row and column if they have some. The groups take turns.
     float part[$SUMS];
-$if SCALED
-    float2 scale[$SUMS / 4];
-$else
-    int beyond = bad;
-$end
-$if CHECK
-    float upmost = 0.0f, lowmost = 0.0f;
-$end
-#pragma unroll
-    for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
+$if SCALED:     float2 scale[$SUMS / 4];
+$if !SCALED:     int beyond = bad;
+$if CHECK:     float upmost = 0.0f, lowmost = 0.0f;
+    UNROLL for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
     for (int step = tile.first; step < tile.last; step++) {
       const unsigned from = shared_address(stages) + s * $LOOP_STAGE;
 $if SCALED
@@ -22,8 +16,7 @@ $else
       barrier_wait(shared_address(&full[s]), phase);
       beyond |= past[i / gridDim.x % 8] == tile.m;
 $end
-#pragma unroll
-      for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
+      UNROLL for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
         hold(part);
         turn_wait(group);
         products_begin();
@@ -34,11 +27,8 @@ $if SCALED
         const float *rows = (const float *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B)) + off + line;
         const float2 *columns = (const float2 *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B) + $AROWS * 4) + t % 4;
         const float upper = rows[0], lower = rows[8];
-$if CHECK
-        upmost = fmaxf(upmost, upper), lowmost = fmaxf(lowmost, lower);
-$end
-#pragma unroll
-        for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
+$if CHECK:         upmost = fmaxf(upmost, upper), lowmost = fmaxf(lowmost, lower);
+        UNROLL for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
 $end
         products_wait<0>();
         hold(part);
@@ -46,13 +36,9 @@ $end
           __syncwarp();
           if (t % 32 == 0) barrier_arrive(shared_address(&empty[s]));
         }
-#pragma unroll
-        for (int j = 0; j < $SUMS; j++)
-$if SCALED
-          sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
-$else
-          sum[j] += part[j];
-$end
+        UNROLL for (int j = 0; j < $SUMS; j++)
+$if SCALED:           sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
+$if !SCALED:           sum[j] += part[j];
       }
       if (++s == $STAGES) s = 0, phase ^= 1;
     }
@@ -72,8 +58,7 @@ $if CHECK
         }
         group_meet(group);
       }
-#pragma unroll
-      for (int j = 0; j < $SUMS; j += 2) {
+      UNROLL for (int j = 0; j < $SUMS; j += 2) {
         const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
         const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
         const float first = own * ($ONE ? scale[j / 4].x * 32768.0f : most[0]), second = own * ($ONE ? scale[j / 4].y * 32768.0f : most[1]);

@@ -5,38 +5,27 @@
       const unsigned from = shared_address(stages) + $SLOTS + s * $LOOP_STAGE;
       const unsigned long long da = $ADESCRIPTOR, db = $BDESCRIPTOR;
       const int first = 0;
-$if NEAR
-      if (step % $NEAR == 0) barrier_wait(shared_address(&full[$STAGES + r]), turn);
-$end
+$if NEAR:       if (step % $NEAR == 0) barrier_wait(shared_address(&full[$STAGES + r]), turn);
       barrier_wait(shared_address(&full[s]), phase);
-$if LIES
-      copies_seen();
-$end
+$if LIES:       copies_seen();
       products_begin();
 $LIST
       products_end();
       if (before >= 0) {
         products_wait<1>();
         if (t % 32 == 0) barrier_arrive(shared_address(&empty[before]));
-$if NEAR
-        if (t % 32 == 0 && step % $NEAR == 0) barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
-$end
+$if NEAR:         if (t % 32 == 0 && step % $NEAR == 0) barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
       }
       before = s;
       if (++s == $STAGES) s = 0, phase ^= 1;
-$if NEAR
-      if (step % $NEAR == $NEAR - 1 && ++r == $ROWSLOTS) r = 0, turn ^= 1;
-$end
+$if NEAR:       if (step % $NEAR == $NEAR - 1 && ++r == $ROWSLOTS) r = 0, turn ^= 1;
     }
     products_wait<0>();
     hold(sum);
     if (before >= 0 && t % 32 == 0) {
       barrier_arrive(shared_address(&empty[before]));
-$if NEAR
-      barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
-$end
+$if NEAR:       barrier_arrive(shared_address(&empty[$STAGES + (r + $ROWSLOTS - 1) % $ROWSLOTS]));
     }
     if (before < 0) {                                        // no step at all
-#pragma unroll
-      for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
+      UNROLL for (int j = 0; j < $SUMS; j++) sum[j] = 0.0f;
     }

@@ -14,12 +14,10 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, unsigned char *memor
     // A thread's numbers of a step's 32 terms from `from` on: eight of a row of the left factor or of the right one.
     const auto fetch = [&](int step, int from) {
       const int chunk = $NAME_chunk(tile.set, step) * 64, before = ($NAME_before(tile.set) + step) * 64;
-#pragma unroll
-      for (int n = 0; n < EACH; n++) {
+      UNROLL for (int n = 0; n < EACH; n++) {
         const int row = (t + n * THREADS) / 4, k = from + (t + n * THREADS) % 4 * 8, a = tile.m * 128 + row + $NAME_shift(tile.set, step), b = tile.n * 64 + row - 128;
         const bool is_there = row < ROWS && (row < 128 ? a < $ROWS/**/ : b < $N/**/);
-#pragma unroll
-        for (int j = 0; j < 8; j++)
+        UNROLL for (int j = 0; j < 8; j++)
           v[n][j] = !is_there || chunk + k + j >= $DEPTH/**/ ? 0.0f : row < 128 ? $left(tile.z, a, chunk + k + j) : $right(tile.z, b, before + k + j);
       }
     };
@@ -27,8 +25,7 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, unsigned char *memor
     if (steps > 0) fetch(0, 0);
     for (int step = 0, from = 0; step < steps;) {
       __syncthreads();
-#pragma unroll
-      for (int n = 0; n < EACH; n++) {
+      UNROLL for (int n = 0; n < EACH; n++) {
         const int row = (t + n * THREADS) / 4;
         if (row >= ROWS) continue;
         past |= any_past(v[n]);
@@ -42,19 +39,14 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, unsigned char *memor
 #pragma unroll 1
       for (int k = 0; k < 2; k++) {
         unsigned x[2][3][4], y[3][4];
-#pragma unroll
-        for (int p = 0; p < 6; p++) load_blocks(x[p / 3][p % 3], left + (p % 3 * ROWS + p / 3 * 16) * PITCH + k * 32);
-#pragma unroll
-        for (int q = 0; q < 2; q++) {
-#pragma unroll
-          for (int p = 0; p < 3; p++) load_blocks(y[p], right + (p * ROWS + q * 16) * PITCH + k * 32);
-#pragma unroll
-          for (int j = 0; j < 4; j++) multiply_parts(high[j / 2][2 * q + j % 2], low[j / 2][2 * q + j % 2], x[j / 2], y, j % 2 * 2);
+        UNROLL for (int p = 0; p < 6; p++) load_blocks(x[p / 3][p % 3], left + (p % 3 * ROWS + p / 3 * 16) * PITCH + k * 32);
+        UNROLL for (int q = 0; q < 2; q++) {
+          UNROLL for (int p = 0; p < 3; p++) load_blocks(y[p], right + (p * ROWS + q * 16) * PITCH + k * 32);
+          UNROLL for (int j = 0; j < 4; j++) multiply_parts(high[j / 2][2 * q + j % 2], low[j / 2][2 * q + j % 2], x[j / 2], y, j % 2 * 2);
         }
       }
       if (from > 0) continue;
-#pragma unroll
-      for (int j = 0; j < 32; j++) {
+      UNROLL for (int j = 0; j < 32; j++) {
         float &h = high[j / 16][j / 4 % 4][j % 4], &l = low[j / 16][j / 4 % 4][j % 4];
         sum[j / 16][j / 4 % 4][j % 4] += h + l, h = l = 0.0f;
       }

@@ -2,47 +2,36 @@ $if STAGED
     // Neighbours in memory are neighbouring rows: 32 columns of the group's rows at a time are turned in shared memory, so that a warp
     // writes what lies together.
     float *const stage = (float *)(stages + $TURNEDAT) + (group - 1) * (32 * 68);
-#pragma unroll
-    for (int from = 0; from < $TILEN; from += 32) {
+    UNROLL for (int from = 0; from < $TILEN; from += 32) {
       group_meet(group);
-#pragma unroll
-      for (int j = from / 8; j < min(from + 32, $TILEN) / 8; j++)
-#pragma unroll
-        for (int k = 0; k < 4; k++)
+      UNROLL for (int j = from / 8; j < min(from + 32, $TILEN) / 8; j++)
+        UNROLL for (int k = 0; k < 4; k++)
           stage[(8 * j - from + 2 * (t % 4) + k % 2) * 68 + line - (group - 1) * 64 + k / 2 * 8] = sum[4 * j + k];
       group_meet(group);
-#pragma unroll
-      for (int at = t % $SPREAD; at < 64 * $SIDE; at += $SPREAD) {
+      UNROLL for (int at = t % $SPREAD; at < 64 * $SIDE; at += $SPREAD) {
         const int row = tile.m * 128 + (group - 1) * 64 + at / $SIDE;
         if (row >= $M/**/) continue;
-#pragma unroll
-        for (int k = t / $SPREAD; k < min(32, $TILEN - from) / $SIDE; k += 128 / $SPREAD) {
+        UNROLL for (int k = t / $SPREAD; k < min(32, $TILEN - from) / $SIDE; k += 128 / $SPREAD) {
           const int own = (tile.n * $TILEN + from) / $SIDE + k;
           if (own < $N/**/ / $SIDE) $put_one(tile.set, tile.z, row, own, at % $SIDE, stage[(k * $SIDE + at % $SIDE) * 68 + at / $SIDE]);
         }
       }
     }
 $else
-#pragma unroll
-    for (int half = 0; half < $HALVES; half++) {
+    UNROLL for (int half = 0; half < $HALVES; half++) {
       const int row = tile.m * 128 + line + 8 * half;
 $if EIGHT
       // A thread has eight neighbours of a row, in 16 bytes.
-#pragma unroll
-      for (int j = 0; j < $EACH; j += 4) {
+      UNROLL for (int j = 0; j < $EACH; j += 4) {
         const int column = $COLUMN + 8 * j + 8 * (t % 4);
         float v[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++) v[i] = $EIGHTH;
-$if TURNSEIGHT
-        turn_eight(v);
-$end
+        UNROLL for (int i = 0; i < 8; i++) v[i] = $EIGHTH;
+$if TURNSEIGHT:         turn_eight(v);
         if (row < $M/**/$INSIDE) $put_eight(tile.set, tile.z, row, column / 8, v);
       }
 $else
       if (row >= $M/**/) continue;
-#pragma unroll
-      for (int j = 0; j < $EACH; j++) {
+      UNROLL for (int j = 0; j < $EACH; j++) {
         const int column = $COLUMN + 8 * j + 2 * (t % 4);
         const float first = $FIRSTSUM, second = $SECONDSUM;
 $RESULT
