@@ -1,5 +1,6 @@
 -- cawb serve TASKS...: an environment that trainers ask over HTTP: candidates in, verdicts and rewards out.
 
+local address = require "cawb.door.address"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
@@ -54,15 +55,6 @@ local function read_numbers(given)
     all[name] = n or about[1]
   end
   return all
-end
-
-local local_hosts = { ["127.0.0.1"] = true, ["::1"] = true }
-
-local function check_host(given)
-  local host = given.host or "127.0.0.1"
-  if host == "localhost" then host = "127.0.0.1" end
-  if local_hosts[host] or given["token-file"] then return host end
-  command.wrong(("--host %s: others can reach that address: name a file with a token, --token-file FILE"):format(host))
 end
 
 -- Options, and the text of the files that they came from. A new best is confirmed in sessions; what a candidate of
@@ -121,8 +113,6 @@ local function builders(devices)
   return devices[1].info.modelled and 1 or math.max(1, math.min(8, cores() // 4))
 end
 
-local function shown_host(host) return host:find ":" and "[" .. host .. "]" or host end
-
 local function serve(parsed, given, number, host)
   local all, texts = layered(parsed, false)
   local session = layered(parsed, true)
@@ -131,7 +121,7 @@ local function serve(parsed, given, number, host)
   local s = command.need(server.open { paths = parsed.words, devices = devices, options = all, session_options = session, configs = texts, out = parsed.out,
     host = host, port = number.port, token_file = given["token-file"], accept = given["accept-tasks"], memo = not given["no-memo"],
     rate = number.rate, body = number.body, sessions = number.sessions, resident = number.resident, builders = builders(devices), wait = number.wait, log = log })
-  io.stdout:write(("cawb serve: http://%s:%d, %d tasks on %s, %d places, %d candidates remembered\n"):format(shown_host(host),
+  io.stdout:write(("cawb serve: http://%s:%d, %d tasks on %s, %d places, %d candidates remembered\n"):format(address.shown(host),
     s.http:port(), #s.tasks.list, devices[1].info.name, #devices, s.runs.restored))
   io.stdout:flush()
   return s:serve()
@@ -142,7 +132,7 @@ function M.main(argv)
   if #parsed.words == 0 and not given["accept-tasks"] then
     command.wrong "tasks are needed: cawb serve TASK.py|SUITE ... [flags]"
   end
-  local number, host = read_numbers(given), check_host(given)
+  local number, host = read_numbers(given), address.host(given.host, given["token-file"])
   if parsed.resume or parsed.seed or parsed.json or #parsed.baselines > 0 then
     command.wrong "--resume, --seed, --json and --baseline are a run's: a server has none of them"
   end

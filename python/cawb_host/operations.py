@@ -16,6 +16,7 @@ import torch
 from cawb_host.judge.time import baseline, kernels
 from cawb_host.judge.candidate import python_candidate
 from cawb_host.base.fault import Fault, Refused, one_line
+from cawb_host.judge.compare.picture import drawn
 from cawb_host.judge.compare.reference import signed
 from cawb_host.judge.task.sketch import attempt
 from cawb_host.base.tensors import number
@@ -150,6 +151,10 @@ class Host:
         values = found.reshape(-1)[start:start + request.get("count", 8)]
         return {"shape": list(found.shape), "dtype": str(found.dtype)[6:],
                 "numel": found.numel(), "values": [number(v) for v in values.tolist()]}, ()
+
+    def picture(self, request):
+        got, wanted = self.seen("outputs", request["index"]), self.seen("reference", request["index"])
+        return drawn(got, wanted, request["rows"], request["columns"]), ()
 
     def python_open(self, request):
         sock = (request["fds"] or [None])[0]

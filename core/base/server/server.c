@@ -47,10 +47,20 @@ static int has_token(const cawb_server *s, const struct mg_connection *c) {
   return cawb_server_same(bearer ? given + 7 : "", s->token) && bearer;
 }
 
+static int is_the_page(const struct mg_connection *c) {
+  const struct mg_request_info *info = mg_get_request_info(c);
+  return strcmp(info->request_method, "GET") == 0 && info->local_uri != NULL && strcmp(info->local_uri, "/") == 0;
+}
+
+/* Whether a page that comes from here asks: of any other page the origin is another one. */
+static int is_own_origin(const char *origin, const char *host) {
+  return host != NULL && strncasecmp(origin, "http://", 7) == 0 && strcasecmp(origin + 7, host) == 0;
+}
+
 int cawb_server_refusal(const cawb_server *s, const struct mg_connection *c) {
-  const char *host = mg_get_header(c, "Host");
-  if (s->token != NULL) return has_token(s, c) ? 0 : 401;
-  if (mg_get_header(c, "Origin") != NULL) return 403;
+  const char *host = mg_get_header(c, "Host"), *origin = mg_get_header(c, "Origin");
+  if (s->token != NULL) return has_token(s, c) || (s->page && is_the_page(c)) ? 0 : 401;
+  if (origin != NULL && !(s->page && is_own_origin(origin, host))) return 403;
   return host == NULL || is_local_name(host) ? 0 : 403;
 }
 
@@ -198,6 +208,7 @@ cawb_status cawb_server_open(cawb_server **out, const cawb_server_options *o, ca
   if (s == NULL) return cawb_fail(err, CAWB_ERR_MEMORY, "out of memory for a server");
   s->body = o->body;
   s->idle = o->idle;
+  s->page = o->page;
   cawb_status rc = cawb_queue_new(&s->queue, WAITING, err);
   if (rc == CAWB_OK) rc = cawb_reader_new(&s->reader, o->session, err);
   if (rc == CAWB_OK && o->token != NULL && (s->token = strdup(o->token)) == NULL)

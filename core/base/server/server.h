@@ -4,7 +4,8 @@
 **
 ** Refused before anybody is asked: bodies and messages beyond the limit (413, close 1009), requests
 ** without the token where there is one (401), and requests of a web page, or by a foreign name, where
-** there is none (403): a page that somebody has open must not drive a server on his machine.
+** there is none (403): a page that somebody has open must not drive a server on his machine. A server with a page of its own
+** lets that page ask: its Origin is the name by which the server was asked. GET / is the page: anybody has it, without a token.
 */
 #ifndef CAWB_SERVE_SERVER_H
 #define CAWB_SERVE_SERVER_H
@@ -17,6 +18,7 @@ typedef struct cawb_server_options {
   const char *host;           /* an address to listen on, such as "127.0.0.1" */
   int port;                   /* 0: a free one */
   const char *token;          /* what clients must send as "Authorization: Bearer TOKEN"; NULL: nothing */
+  int page;                   /* it has a page of its own */
   int threads;                /* connections at once */
   size_t body;                /* bytes of a body, and of a message */
   double idle, session;       /* seconds that a connection may be silent: within a request; as a WebSocket */

@@ -66,7 +66,8 @@ end
 
 local function error_of(e) return e and e.nrms and ("%.2g"):format(e.nrms) or "-" end
 
-local function timing_rows(run)
+--- Name, time, error and speed-up of the candidate and of each baseline, as texts.
+function M.timing_rows(run)
   local turn = run.turns[1]
   local rows = { { "candidate", display.interval(turn.time_s), error_of(turn.error), "" } }
   for _, kind in ipairs { "eager", "compile", "max_autotune" } do
@@ -126,7 +127,8 @@ local function bound_of(facts)
     display.time(floor.seconds), floor.source, facts.time_s.median / floor.seconds)
 end
 
-local function known(run, p)
+--- What is known of a candidate that is right, as pairs of a word and a sentence; `p` as of M.page.
+function M.known(run, p)
   local facts, list = run.turns[1].facts, {}
   local function say(what, text) if text then list[#list + 1] = { what, text } end end
   say("precision", facts.precision and facts.precision.class)
@@ -183,12 +185,12 @@ function M.page(run, p, faithful)
     for _, note in ipairs(run.task.notes) do add { "note: " .. note } end
     if turn.ok then
       add { "" }
-      add(display.table({ "", turn.modelled and "modelled time" or "time", "rms error", "speed-up" }, timing_rows(run)))
+      add(display.table({ "", turn.modelled and "modelled time" or "time", "rms error", "speed-up" }, M.timing_rows(run)))
       add { "rms error: against the same in float64, relative to the result. speed-up: of the candidate over each" }
       if turn.modelled then add { "not run: its time is modelled, and its error is taken to be no larger than the kernel's" } end
       add { "" }
       add(size_lines(turn))
-      add(pairs_of(known(run, p)))
+      add(pairs_of(M.known(run, p)))
     else add(wrong_page(run)) end
     if faithful then add(fidelity_lines(run)) end
   end

@@ -75,15 +75,28 @@ local function preamble(constants)
   return table.concat(words)
 end
 
+-- What stands before a plan, and the defines of a kernel, on a task's graph.
+local function told(family, graph)
+  return family.constants and preamble(family.constants(graph)) or "", family.defines and family.defines(graph) or nil
+end
+
 --- The n-th version as a candidate for a task, or nil when the ladder ends.
 function Family:rung(n, task)
   local version = self.versions[n]
   if not version then return nil end
   local c = assert(candidate.new(("%s/%s"):format(self.dir, version)))
-  local told = self.constants and preamble(self.constants(task.graph)) or ""
-  return candidate.new { source = c.source, plan = told .. c.plan,
-    name = self.name .. "/" .. version, note = self:note(version, c.source),
-    defines = self.defines and self.defines(task.graph) or nil }
+  local before, defines = told(self, task.graph)
+  return candidate.new { source = c.source, plan = before .. c.plan,
+    name = self.name .. "/" .. version, note = self:note(version, c.source), defines = defines }
+end
+
+--- What the family of this name tells its kernels and plans of a task's graph: text before the plan, defines. Nothing where it
+--- does not serve the graph.
+function M.told(name, graph)
+  for _, family in ipairs(M.list()) do
+    if family.name == name and family.serves(graph) then return told(family, graph) end
+  end
+  return "", nil
 end
 
 -- Whether a version is what stands in a candidate's files.

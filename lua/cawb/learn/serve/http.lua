@@ -32,13 +32,14 @@ local function encoded(value)
   return nil, text
 end
 
---- Answer a request: `value` is a table, sent as JSON, or a text with its `type`.
+--- Answer a request: `value` is a table, sent as JSON, or a text with its `type`. `opts.whole`: it holds no path of this machine,
+--- and goes as it is.
 function M.answer(request, status, value, opts)
   opts = opts or {}
   local text, why = value, nil
   if type(value) == "table" then text, why = encoded(value) end
   if not text then status, text = 500, core.json.encode { error = "the answer is no JSON: " .. tostring(why) } end
-  request.handle:answer { status = status, body = M.scrub(text) .. (opts.bare and "" or "\n"), type = opts.type or "application/json",
+  request.handle:answer { status = status, body = (opts.whole and text or M.scrub(text)) .. (opts.bare and "" or "\n"), type = opts.type or "application/json",
                           headers = opts.headers, last = opts.last }
   request.status = status
 end

@@ -5,7 +5,7 @@ local core = require "cawb.core"
 local dialects = require "cawb.learn.serve.dialects"
 local episode = require "cawb.learn.serve.episode"
 local http = require "cawb.learn.serve.http"
-local loop = require "cawb.base.loop"
+local listen = require "cawb.learn.serve.listen"
 local manifest = require "cawb.gpu.manifest"
 local mcp = require "cawb.learn.serve.mcp"
 local metrics = require "cawb.learn.serve.metrics"
@@ -126,54 +126,13 @@ end
 
 function handlers.closed(self, request) self.openenv:closed(request) end
 
-local function handle(self, request)
-  self.open = self.open + 1
-  local ok, message = xpcall(handlers[request.kind], debug.traceback, self, request)
-  if not ok then self.log(tostring(message)) end
-  self.open = self.open - 1
-end
-
--- Everything that waits at the door.
-local function take_all(self)
-  local request = self.http:take()
-  while request do
-    loop.spawn(handle, self, request)
-    request = self.http:take()
-  end
-  forget_rates(self)
-end
-
--- What is evaluated now finishes; a second signal ends it.
-local function drain(self)
-  self.draining = true
-  self.pool:stop()
-  self.log("stopping: what is evaluated now finishes, what waits is not begun; once more stops it")
-  while self.open > 0 and not core.clock.interrupted() do
-    take_all(self)
-    loop.wait(function() return self.open == 0 end, core.clock.now() + 0.05, self.http:fd())
-  end
-end
-
 --- Serve until a signal. Returns the exit code.
 function Server:serve()
-  collectgarbage "generational"              -- each request leaves much that is gone with it, and what stays is large
-  core.clock.patient(true)
-  loop.patient(true)
-  while not core.clock.asked() do
-    take_all(self)
-    local asked = false
-    loop.wait(function()
-      local was = asked
-      asked = true
-      return was
-    end, core.clock.now() + 0.25, self.http:fd())
-  end
-  drain(self)
+  listen.serve(self, handlers, forget_rates)
   self.openenv:close()
   self.mcp:close()
   self.http:stop()
   self.pool:close()
-  loop.patient(false)
   return 0
 end
 
@@ -215,7 +174,7 @@ end
 --- build ahead, log = function(text) }. Returns it, or nil,
 --- message, name.
 function M.open(spec)
-  local self = setmetatable({ log = spec.log, rate = spec.rate, rates = {}, waiting = {}, open = 0, options = spec.options,
+  local self = setmetatable({ log = spec.log, rate = spec.rate, rates = {}, waiting = {}, options = spec.options,
                               metrics = metrics.new() }, Server)
   local message, name, reward
   reward, message = rewards.get(spec.options.reward)
