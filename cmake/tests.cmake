@@ -95,7 +95,7 @@ cawb_test_environment(TESTS judge/host/test_judge.py SET "CAWB_SIM_LAUNCH=$<TARG
 cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/test_slides.py
   suite/test_cluster.py door/test_promote.py door/test_backend.py door/test_backend_graphs.py door/test_backend_late.py door/test_backend_sizes.py door/test_opinfo.py door/test_programs.py agent/test_mcp.py learn/test_serve.py
   learn/test_serve_sessions.py learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_serve_load.py
-  learn/test_client.py door/ci/test_judging.py
+  learn/test_client.py door/ci/test_judging.py door/look/test_look.py door/look/test_look_page.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
 cawb_test_environment(TESTS door/ci/test_workflow.py SET "CAWB_BUILD=${CMAKE_BINARY_DIR}")
 cawb_test_environment(TESTS judge/python/test_jail.py judge/python/test_jail_limits.py SET "CAWB_JAIL_LIBRARY=$<TARGET_FILE:cawb_jail>")
@@ -157,7 +157,7 @@ set(long_tests
   compose/emit/test_window.lua compose/test_chips.lua compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
   door/test_backend_graphs.py door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
-  door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py
+  door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
   door/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
   judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua
   learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_train.py

@@ -1,6 +1,7 @@
 """A page in a real browser: Chromium, driven over its debugging pipe. As a program: `browsing.py PAGE.html [CONDITION]` opens the page, waits
 until the condition of JavaScript holds, and prints what it complained of and its text as JSON; 77 without a browser.
 """
+import fcntl
 import json
 import os
 import shutil
@@ -22,9 +23,12 @@ class Page:
         self.back, from_browser = os.pipe()
         words = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                  "--remote-debugging-pipe", "--user-data-dir=" + profile, "about:blank"]
-        self.process = subprocess.Popen(["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % (to_browser, from_browser), "sh"] + words,
-                                        pass_fds=(to_browser, from_browser), start_new_session=True,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        # beyond the two numbers that the browser wants, so that neither takes the other's place
+        ends = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10) for fd in (to_browser, from_browser)]
+        self.process = subprocess.Popen(words, close_fds=False, preexec_fn=lambda: (os.dup2(ends[0], 3), os.dup2(ends[1], 4)),
+                                        start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for fd in ends:
+            os.close(fd)
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.number, self.events, self.session = b"", 0, [], None

@@ -32,15 +32,17 @@ class Server:
     """A server process; `url` once it listens."""
 
     def __init__(self, out, *words, flags=(), sizes=SMALL):
+        self.start("serve", *(words or ("examples/softmax.py",)), "--out", out, *PLACE, *sizes, *flags)
+
+    def start(self, *words, limit=LIMIT):
         self.err, self.said = tempfile.TemporaryFile(), None
-        words = words or ("examples/softmax.py",)
         environment = dict(os.environ, CAWB_PYTHON=os.environ.get("CAWB_PYTHON", sys.executable))
-        self.process = subprocess.Popen([CAWB, "serve", *words, "--port", "0", "--out", out, *PLACE, *sizes, *flags], cwd=ROOT,
-                                        env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.err)
-        self.watch = threading.Timer(LIMIT, self.process.kill)
+        self.process = subprocess.Popen([CAWB, *words, "--port", "0"], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=self.err)
+        self.watch = threading.Timer(limit, self.process.kill)
         self.watch.start()
         self.line = self.process.stdout.readline().decode()
-        found = re.search(r"http://[^,]+", self.line)
+        found = re.search(r"http://[^,/ ]+", self.line)
         self.url = found and found.group(0)
 
     def ask(self, method, path, body=None, headers=None):

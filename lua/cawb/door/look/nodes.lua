@@ -6,14 +6,21 @@ local show = require "cawb.compose.plan.show"
 
 local M = {}
 
--- The line of each kernel's head.
+-- The first word before a bracket that is a kernel's name.
+local function named(line)
+  for word in line:gmatch "([%w_]+)%s*%(" do
+    if word ~= "__launch_bounds__" then return word end
+  end
+end
+
+-- The line at which each kernel begins. Its name may stand on the next one.
 local function heads(source)
-  local at, number = {}, 0
+  local at, number, begun = {}, 0, nil
   for line in (source .. "\n"):gmatch "(.-)\n" do
     number = number + 1
-    local name = line:find "__global__" and (line:match "([%w_]+)%s*%(" or nil)
-    for word in line:gmatch "([%w_]+)%s*%(" do if word ~= "__launch_bounds__" then name = line:find "__global__" and word or name break end end
-    if name and not at[name] then at[name] = number end
+    if line:find "__global__" then begun = number end
+    local name = begun and named(line)
+    if name then at[name], begun = at[name] or begun, nil end
   end
   return at
 end
