@@ -50,7 +50,7 @@ static cawb_line *append(cawb_lines *l, const char *kernel, const char *file, un
     l->list = grown;
   }
   cawb_line new = { strdup(kernel), strdup(file), number,
-                    calloc(l->nreasons + 1, sizeof *new.samples) };
+                    calloc(l->nreasons + 1, sizeof *new.samples), { 0 } };
   if (new.kernel == NULL || new.file == NULL || new.samples == NULL) {
     free_line(&new);
     return NULL;
@@ -59,13 +59,25 @@ static cawb_line *append(cawb_lines *l, const char *kernel, const char *file, un
   return &l->list[l->count++];
 }
 
+static cawb_line *find_or_append(cawb_lines *l, const char *kernel, const char *file, unsigned number) {
+  cawb_line *at = find(l, kernel, file, number);
+  return at != NULL ? at : append(l, kernel, file, number);
+}
+
 cawb_status cawb_lines_add(cawb_lines *l, const char *kernel, const char *file,
                            unsigned number, size_t reason, uint64_t samples, cawb_err *err) {
   if (reason >= l->nreasons)
     return cawb_fail(err, CAWB_ERR_INVALID, "a sample for a reason that has no name");
-  cawb_line *at = find(l, kernel, file, number);
-  if (at == NULL) at = append(l, kernel, file, number);
+  cawb_line *at = find_or_append(l, kernel, file, number);
   if (at == NULL) return no_memory(err);
   at->samples[reason] += samples;
+  return CAWB_OK;
+}
+
+cawb_status cawb_lines_add_traffic(cawb_lines *l, const char *kernel, const char *file,
+                                   unsigned number, const uint64_t *traffic, cawb_err *err) {
+  cawb_line *at = find_or_append(l, kernel, file, number);
+  if (at == NULL) return no_memory(err);
+  for (unsigned i = 0; i < CAWB_LINE_TRAFFIC; i++) at->traffic[i] += traffic[i];
   return CAWB_OK;
 }

@@ -10,10 +10,14 @@
 
 #include "base/err.h"
 
+enum { CAWB_LINE_TRAFFIC = 5 };
+
 typedef struct cawb_line {
   char *kernel, *file;         /* the kernel's full name; "" for an unknown file */
   unsigned number;             /* 0: unknown */
   uint64_t *samples;           /* one count for each reason */
+  uint64_t traffic[CAWB_LINE_TRAFFIC];   /* requests to global memory, and their sectors; to shared memory, their wavefronts, and the */
+                               /*   least that these could be; all 0 where nobody counts them */
 } cawb_line;
 
 typedef struct cawb_lines {
@@ -33,6 +37,8 @@ cawb_status cawb_lines_begin(cawb_lines *l, const char *const *reasons, size_t n
                              cawb_err *err);
 cawb_status cawb_lines_add(cawb_lines *l, const char *kernel, const char *file,
                            unsigned number, size_t reason, uint64_t samples, cawb_err *err);
+cawb_status cawb_lines_add_traffic(cawb_lines *l, const char *kernel, const char *file,
+                                   unsigned number, const uint64_t *traffic, cawb_err *err);
 void        cawb_lines_free(cawb_lines *l);             /* leaves it empty */
 
 #endif

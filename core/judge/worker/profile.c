@@ -51,6 +51,16 @@ static cawb_status read_sampling(cawb_sampling *out, const cJSON *request, cawb_
 
 /* ---- the reply ---- */
 
+static void describe_traffic(cJSON *line, const uint64_t *traffic) {
+  if (traffic[0] + traffic[2] == 0) return;
+  cJSON *o = cJSON_AddObjectToObject(line, "traffic");
+  cJSON_AddNumberToObject(o, "global_requests", (double)traffic[0]);
+  cJSON_AddNumberToObject(o, "global_sectors", (double)traffic[1]);
+  cJSON_AddNumberToObject(o, "shared_requests", (double)traffic[2]);
+  cJSON_AddNumberToObject(o, "shared_wavefronts", (double)traffic[3]);
+  cJSON_AddNumberToObject(o, "shared_least", (double)traffic[4]);
+}
+
 static void describe_line(cJSON *list, const cawb_lines *l, const cawb_line *at) {
   cJSON *o = cJSON_CreateObject();
   cJSON_AddStringToObject(o, "kernel", at->kernel);
@@ -60,6 +70,7 @@ static void describe_line(cJSON *list, const cawb_lines *l, const cawb_line *at)
   for (size_t i = 0; i < l->nreasons; i++)
     if (at->samples[i] > 0)
       cJSON_AddNumberToObject(reasons, l->reasons[i], (double)at->samples[i]);
+  describe_traffic(o, at->traffic);
   cJSON_AddItemToArray(list, o);
 }
 

@@ -3,6 +3,7 @@
 
 #include "sim/access/cache.h"
 #include "sim/exec/fault.h"
+#include "sim/exec/traffic.h"
 #include "sim/memory/log.h"
 
 /* The 32-byte sectors that the lanes touch, each once; each lane lies within one. */
@@ -114,8 +115,11 @@ int sim_global_count(sim_warp *w, const sim_insn *in, sim_region *r, const uint6
   uint64_t from = lo - r->base, to = hi - r->base + size;
   if (w->exec->log != NULL && how != READ &&
       !(pattern == MIXED ? may_scatter(w, r, addr, size) : sim_global_may_store(w, r, from, to))) return SIM_FAULT;
+  uint64_t requests = w->exec->counts.global_requests, sectors = w->exec->counts.global_sectors;
   if (pattern == MIXED) count_mixed(w, r, addr, size, how);
   else sim_global_range(w, r, from, to, how);
+  if (__builtin_expect(w->exec->by_line, 0))
+    sim_traffic_global(w->exec, in, w->exec->counts.global_requests - requests, w->exec->counts.global_sectors - sectors);
   if (how == ATOMIC) sim_cache_hot(w->exec, in, addr, w->mask);
   return SIM_NEXT;
 }

@@ -6,6 +6,7 @@
 #define CAWB_SIM_ACCESS_SHARED_H
 
 #include "sim/exec/shape.h"
+#include "sim/exec/traffic.h"
 #include "sim/instructions/variants.h"
 #include "sim/watch/shadow.h"
 #ifdef __AVX512F__
@@ -109,6 +110,7 @@ static inline int shared_shape(sim_warp *w, const sim_insn *in, const uint32_t *
   x->counts.shared_requests++;
   x->counts.shared_wavefronts += s->waves;
   x->counts.shared_least += s->least;
+  if (__builtin_expect(x->by_line, 0)) sim_traffic_shared(x, in, s->waves, s->least);
   if (!x->checks) return SIM_NEXT;
   if (x->flying > 0) sim_shared_check_lanes(w, in, addr, size, how);
   if (how == READ && in->strong) how = LOOK;         /* ld.relaxed, ld.acquire */

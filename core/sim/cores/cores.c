@@ -15,6 +15,7 @@
 #include "sim/access/cache.h"
 #include "sim/cores/cores.h"
 #include "sim/exec/block.h"
+#include "sim/exec/traffic.h"
 #include "sim/memory/device.h"
 #include "sim/time/time.h"
 #include "sim/watch/race.h"
@@ -196,7 +197,7 @@ static void gather(workers *c) {
   for (unsigned i = 0; i < c->nthreads; i++) {
     const uint64_t *add = (const uint64_t *)&c->threads[i].exec.counts;
     for (size_t k = 0; k < sizeof x->counts / sizeof *sum; k++) sum[k] += add[k];
-    for (uint32_t k = 0; k <= x->function->count; k++) x->hits[k] += c->threads[i].exec.hits[k];
+    for (size_t k = 0; k < sim_traffic_room(x); k++) x->hits[k] += c->threads[i].exec.hits[k];
   }
 }
 

@@ -3,7 +3,9 @@
 #include "sim/cores/cores.h"
 #include "sim/exec/calls.h"
 #include "sim/exec/shape.h"
+#include "sim/exec/traffic.h"
 #include "sim/memory/device.h"
+#include "sim/time/profile.h"
 #include "sim/watch/order.h"
 #include "sim/watch/shadow.h"
 #include "sim/watch/undefined.h"
@@ -159,7 +161,8 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   x->hot = d->hot;
   x->meeting = (uint64_t)(d->model->barrier_warp * SIM_CLOCK);
   x->wait = (uint64_t)(d->model->latency_l2 * d->model->clock);
-  x->hits = calloc(f->count + 1, sizeof *x->hits);
+  x->by_line = d->watch != NULL && d->watch->p->sampling.image != NULL;
+  x->hits = calloc(sim_traffic_room(x), sizeof *x->hits);
   x->warps = calloc(x->nwarps, sizeof *x->warps);
   x->registers = area((size_t)(f->regs_size + 127u) / 128u * 128u * x->nwarps);
   x->consts = area(f->consts_size);

@@ -91,6 +91,7 @@ struct sim_exec {
   const sim_function *function;
   const cawb_step *step;
   uint64_t *hits;               /* per instruction: warps that executed it; see sim/read/stretches.c */
+  int by_line;                  /* behind them, requests to memory: see traffic.h */
   int checks;                   /* look for races, unwritten memory, copies under way */
   sim_counts counts;
   sim_warp *warps;

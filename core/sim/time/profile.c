@@ -6,6 +6,7 @@
 */
 #include "sim/time/profile.h"
 
+#include "sim/exec/traffic.h"
 #include "sim/instructions/ops.h"
 #include "sim/sass/sass.h"
 #include "sim/time/time.h"
@@ -23,9 +24,11 @@ static cawb_status add_lines(const sim_exec *x, cawb_lines *lines, cawb_err *err
   const sim_function *f = x->function;
   cawb_status rc = CAWB_OK;
   for (uint32_t i = 0; i < f->count && rc == CAWB_OK; i++)
-    if (x->hits[i] > 0)
-      rc = cawb_lines_add(lines, f->name, f->code[i].line != 0 ? "kernel.cu" : "",
-                          f->code[i].line, sim_ops[f->code[i].op].pipe, x->hits[i], err);
+    if (x->hits[i] > 0) {
+      const char *file = f->code[i].line != 0 ? "kernel.cu" : "";
+      rc = cawb_lines_add(lines, f->name, file, f->code[i].line, sim_ops[f->code[i].op].pipe, x->hits[i], err);
+      if (rc == CAWB_OK && x->by_line) rc = cawb_lines_add_traffic(lines, f->name, file, f->code[i].line, sim_traffic_at(x, i), err);
+    }
   return rc;
 }
 

@@ -185,6 +185,36 @@ launch("touch", { grid = 4, block = 64 }, outputs[1], inputs[1], 256)
   local memory
   for _, s in ipairs(copy.stalls) do if s.reason == "memory" then memory = s.samples end end
   check.equal(memory, 2 * (128 + 256) / 32, "a load and a store of each warp")
+  check.equal(copy.traffic.global_requests, memory)
+  check.equal(copy.traffic.global_sectors, 4 * memory)
+  check.equal(copy.traffic.shared_requests, 0)
+end)
+
+check.test("a line's requests to memory are counted for itself, on every number of threads", function()
+  for _, threads in ipairs { 1, 2 } do
+    local device <close> = assert(cawb.device("sim:h100", { simulate = { threads = threads } }))
+    local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 64, cols = 1024 } }))
+    local p = assert(cawb.profile(task, cawb.candidate { source = [[extern "C" __global__ void turn(float *y, const float *x) {
+  __shared__ float tile[32 * 32];
+  int i = blockIdx.x * 1024 + threadIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  tile[threadIdx.x] = x[i];
+  __syncthreads();
+  float v = tile[lane * 32 + warp];
+  y[blockIdx.x * 1024 + threadIdx.x * 33 % 1024] = v;
+}]], plan = [[launch("turn", { grid = 64, block = 1024 }, outputs[1], inputs[1])]] }, { lines = true }))
+    assert(p.ok, p.reason)
+    local at, sum = {}, { global_sectors = 0, shared_wavefronts = 0 }
+    for _, l in ipairs(p.lines) do
+      if l.traffic then at[l.line] = l.traffic end
+      for name in pairs(sum) do sum[name] = sum[name] + (l.traffic and l.traffic[name] or 0) end
+    end
+    check.equal(at[4].global_sectors, 4 * at[4].global_requests)
+    check.equal(at[4].shared_wavefronts, at[4].shared_least)
+    check.equal(at[6].shared_wavefronts, 32 * at[6].shared_least, "each lane asks the same bank")
+    check.equal(at[7].global_requests, 64 * 32)
+    assert(at[7].global_sectors > 16 * at[7].global_requests)
+    for name, value in pairs(sum) do check.equal(value, p.metrics[name], name) end
+  end
 end)
 
 -- The instructions of a kernel's machine code up to its EXIT, from the ELF file that a cubin is.

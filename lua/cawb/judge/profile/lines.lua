@@ -24,7 +24,7 @@ end
 
 local function digest_line(one, lines, kernel)
   local file = one.file:match "[^/]*$"
-  local d = { kernel = kernel, file = file, line = one.line, samples = 0, idle = 0, stalls = {},
+  local d = { kernel = kernel, file = file, line = one.line, samples = 0, idle = 0, stalls = {}, traffic = one.traffic,
               text = file == "kernel.cu" and lines[one.line] and lines[one.line]:match "^%s*(.-)%s*$" or nil }
   for reason, samples in pairs(one.reasons) do
     local name, idle = plain(reason)
@@ -53,7 +53,7 @@ local function sum_up(lines, total)
 end
 
 --- A worker's sampling, made whole: { lines = { { kernel =, file =, line =, text =, samples =,
---- share =, idle = samples in which no warp issued, stalls = { { reason =, samples = }, ... } },
+--- share =, traffic = requests to memory, of a simulated device, idle = samples in which no warp issued, stalls = { { reason =, samples = }, ... } },
 --- ... } with the most first, stalls = the same over all, samples =, unit =, runs =, dropped =,
 --- total = with those of other = code that is nobody's, period = 2 to this power clocks,
 --- note = why there are none }. `names` has kernels' names in the source, by those in

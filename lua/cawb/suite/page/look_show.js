@@ -126,9 +126,9 @@ function showResults(r) { $("results").replaceChildren(...[logPart(r), timesTabl
 const kinds = {
   share: { title: "instructions", of: (l) => l.samples, text: (v, all) => (100 * v / all).toFixed(v / all < 0.0995 ? 1 : 0) + "%", says: "of the warp instructions" },
   sectors: { title: "sectors a request", of: (l) => l.traffic && l.traffic.global_requests ? l.traffic.global_sectors / l.traffic.global_requests : 0,
-    weight: (v) => Math.min(1, v / 32), text: (v) => v.toFixed(1), says: "sectors of 32 bytes for each request of a warp to global memory; 4 is right for floats, 32 is one for each lane" },
-  conflicts: { title: "bank conflicts", of: (l) => l.traffic && l.traffic.shared_requests ? l.traffic.shared_wavefronts / l.traffic.shared_requests : 0,
-    weight: (v) => Math.min(1, (v - 1) / 31 + (v > 1.05 ? 0.15 : 0)), text: (v) => v.toFixed(1), says: "passes for each request of a warp to shared memory; more than its width needs are bank conflicts" },
+    weight: (v) => Math.min(1, v / 32), text: (v) => v.toFixed(1), says: "sectors of 32 bytes for each request of a warp to global memory; 4 hold 32 floats, 32 are one for each thread" },
+  conflicts: { title: "bank conflicts", of: (l) => l.traffic && l.traffic.shared_least ? l.traffic.shared_wavefronts / l.traffic.shared_least : 0,
+    weight: (v) => v < 1.01 ? 0 : Math.min(1, 0.15 + (v - 1) / 31), text: (v) => v.toFixed(1) + "x", says: "as many passes through shared memory as without bank conflicts" },
 };
 
 function heatOf(r, kind) {
