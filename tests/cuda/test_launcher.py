@@ -40,7 +40,7 @@ TENSORS = [{"role": role, "bytes": size} for role, size in (("input", 64), ("par
 PREPARE = [kernel("pack", [[0, 1, 0], [8, 5, 0]], "00" * 16)]
 CALL = [{"kind": "fill", "tensor": 3, "bytes": 64, "pattern": 7},
         kernel("first", [[8, 0, 0], [16, 4, 4]], "0102030405060708" + "00" * 16, shared=65536),
-        kernel("second", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], cooperative=True)]
+        kernel("second", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], cooperative=True, shared=49152)]
 
 
 def beginning(size):
@@ -116,6 +116,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(said, [])
         self.assertEqual(facts["counts"], [0, 0, 8])                # twice packed, three calls of two kernels
         self.assertIn("set first 8 65536", lines)
+        self.assertIn("set second 8 49152", lines)                  # its own __shared__ variables come to these
         packed = [i for i, line in enumerate(lines) if line.startswith("launch pack")]
         self.assertEqual(len(packed), 2)                            # for the second call nothing had changed
         first = next(line for line in lines if line.startswith("launch first"))

@@ -8,7 +8,7 @@
 
 #include "cuda/launcher/driver.h"
 
-enum { MOST_ARGS = 32764, DEFAULT_SHARED = 48 << 10, PORTABLE_CLUSTER = 8 };    /* bytes, bytes, blocks: CUDA C++ programming guide */
+enum { MOST_ARGS = 32764, PORTABLE_CLUSTER = 8 };    /* bytes, blocks: CUDA C++ programming guide */
 
 struct cawb_launcher {
   const cawb_launcher_step *steps;
@@ -40,7 +40,8 @@ static int ready(cawb_launcher *p, size_t i, const driver *cu, char *said, size_
   if (s->args_size > MOST_ARGS) return fail(NULL, said, room, "a kernel has too many arguments", 0);
   if (s->kernel == NULL) return 0;
   int rc = cu->find(&p->functions[i], p->module, s->kernel);
-  if (rc == 0 && s->shared > DEFAULT_SHARED) rc = cu->set(p->functions[i], MAX_DYNAMIC_SHARED, (int)s->shared);
+  /* the default, 48 KiB, is for a kernel's own __shared__ variables too */
+  if (rc == 0 && s->shared > 0) rc = cu->set(p->functions[i], MAX_DYNAMIC_SHARED, (int)s->shared);
   if (rc == 0 && blocks_of(s) > PORTABLE_CLUSTER) rc = cu->set(p->functions[i], NON_PORTABLE_CLUSTER, 1);
   return rc == 0 ? 0 : fail(cu, said, room, s->kernel, rc);
 }

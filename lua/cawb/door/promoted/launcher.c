@@ -96,7 +96,7 @@ static int launch(const step *s, void *module, void *stream, void **tensors, cha
     memcpy(args + s->refs[i].at, &address, sizeof address);
   }
   int rc = cuda.find(&function, module, s->kernel);
-  if (rc == 0 && s->shared > 48 << 10) rc = cuda.set(function, MAX_DYNAMIC_SHARED, (int)s->shared);
+  if (rc == 0 && s->shared > 0) rc = cuda.set(function, MAX_DYNAMIC_SHARED, (int)s->shared);
   unsigned blocks = s->cluster[0] * s->cluster[1] * s->cluster[2];
   if (rc == 0 && blocks > 8) rc = cuda.set(function, NON_PORTABLE_CLUSTER, 1);
   if (rc != 0) return fail(said, room, s->kernel, rc);

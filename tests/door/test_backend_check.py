@@ -1,0 +1,46 @@
+"""How the backend of torch.compile compares the first results of kernels."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import check                # noqa: E402  pylint: disable=wrong-import-position
+
+
+class Largest(torch.nn.Module):
+    def forward(self, x):
+        found = x.sum(2).max(1)
+        return found[0], found[1]
+
+
+class Check(unittest.TestCase):
+    def setUp(self):
+        self.x = torch.rand(3000, 2, 64, generator=torch.Generator().manual_seed(1)) - 0.5
+        self.x[::30, 1] = self.x[::30, 0].flip(1)        # some pairs of sums are nearly equal
+        self.values, self.places = Largest()(self.x)
+
+    def compare(self, places):
+        return check.compare(torch.fx.symbolic_trace(Largest()), [self.x], [self.values, places])["ok"]
+
+    def test_rounding_decides_between_nearly_equal_values(self):
+        other = self.x.flip(2).sum(2).max(1)[1]
+        self.assertGreater((other != self.places).sum().item(), 0)
+        self.assertTrue(self.compare(other))
+
+    def test_wrong_places_are_wrong(self):
+        self.assertTrue(self.compare(self.places))
+        self.assertFalse(self.compare(1 - self.places))
+        self.assertFalse(self.compare(torch.zeros_like(self.places)))
+        self.assertFalse(self.compare(self.places.int()))
+
+    def test_a_single_place_is_exact_where_nothing_is_nearly_equal(self):
+        self.x = torch.randn(50, 2, 64, generator=torch.Generator().manual_seed(2))
+        self.values, self.places = Largest()(self.x)
+        self.places[7] = 1 - self.places[7]
+        self.assertFalse(self.compare(self.places))
+
+
+if __name__ == "__main__":
+    unittest.main()
