@@ -159,6 +159,26 @@ class Used(unittest.TestCase):
         self.assertLessEqual(place[1][1], place[2][0])
         self.assertTrue(all(left >= 0 and right <= 390 for _, _, left, right in place), place)
 
+    def test_the_page_asks_for_the_token_once(self):
+        path = os.path.join(self.folder, "token")
+        with open(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
+            file.write("0f1e2d3c\n")
+        server = Look("--token-file", path)
+        try:
+            page = self.browser(server.url + "/", "document.getElementById('token').open", fresh=True)
+            for word, settled in (("wrong", "document.getElementById('token').open && !document.getElementById('secret').value"), ("0f1e2d3c", SETTLED)):
+                page.run("document.getElementById('secret').focus()")
+                page.call("Input.insertText", text=word)
+                page.run("document.querySelector('#token button').click()")
+                page.wait(settled)
+            self.assertIn("race", self.text(page, "headline"))
+            page.call("Page.reload")
+            page.wait(SETTLED + " && document.getElementById('marks').textContent")
+            self.assertFalse(page.run("document.getElementById('token').open"))
+            page.events = []                                         # 401 is told on the console, too
+        finally:
+            server.end()
+
     def test_a_link_that_cannot_be_read_is_told(self):
         page = self.browser(self.server.url + "/#s=AAAA", "document.getElementById('headline').textContent.includes('cannot be read') || " + SETTLED)
         self.assertEqual(page.run("window.owned"), None)

@@ -93,13 +93,15 @@ local function add_own(self, words)
   local c, message = arguments.candidate(kernel)
   if not c then return nil, message end
   if c.python then return nil, "the page shows kernels with a plan; cawb judge takes a Python candidate" end
-  for _, family in ipairs(families.list()) do
-    if c.name:find(family.name .. "/", 1, true) == 1 and self.items[c.name] and shown[family.name] == key then return c.name end
-  end
-  add(self, { key = "own/" .. c.name, group = "yours", title = c.name, task = key, read = function()
-    return { source = c.source, plan = c.plan, options = c.options, defines = c.defines }
-  end })
-  return "own/" .. c.name
+  local rung = self.items[c.name] and self.items[c.name].read()
+  local family = rung and rung.source == c.source and rung.family or nil          -- which tells it of the task's graph
+  if family and self.items[c.name].task == key then return c.name end
+  local item = { key = "own/" .. c.name, group = "yours", title = c.name, task = key, read = function()
+    return { source = c.source, plan = c.plan, options = c.options, defines = c.defines, family = family }
+  end }
+  self.items[item.key] = item
+  table.insert(self.order, 1, item)
+  return item.key
 end
 
 -- ---- asked for

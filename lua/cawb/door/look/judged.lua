@@ -116,11 +116,11 @@ local function described(held, c, facts, p, at)
   return out
 end
 
--- Sizes in words: those that are verified, and those that are timed.
-local function sizes_of(held, at)
+--- The sizes of a task in words.
+function M.sizes(task)
   local words = {}
-  for name, value in pairs(at.info.constants or {}) do
-    if math.type(value) == "integer" and #words < 6 then words[#words + 1] = ("%s %d"):format(name, value) end
+  for name, value in pairs(task.info.constants or {}) do
+    if math.type(value) == "integer" and #words < 8 then words[#words + 1] = ("%s %d"):format(name, value) end
   end
   table.sort(words)
   return table.concat(words, ", ")
@@ -144,7 +144,7 @@ function M.of(held, state, how)
   local out = described(held, c, facts, p, at)
   out.code, out.pictures, out.depth = listing.of(facts.built), drawn, how.depth
   out.notes = core.json.array { at == held.task and held.own and facts.ok and "timed at the sizes that are verified: the plan takes no others" or nil }
-  out.verified, out.timed = sizes_of(held, held.task), sizes_of(held, at)
+  out.verified, out.timed = M.sizes(held.task), M.sizes(at)
   out.task, out.device, out.seconds = held.task.name, held.task.device.info.model, core.clock.now() - from
   return out
 end

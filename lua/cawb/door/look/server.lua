@@ -48,7 +48,7 @@ function M.composed(held, item)
   if not made then return nil, "compose does not take it: " .. tostring(why), "unsupported" end
   item.source, item.plan, item.options, item.compose = made.source, made.plan, core.json.array(made.options), nil
   item.nodes = nodes.of(made)
-  item.note = "what the compiler wrote, by node of the graph"
+  item.note = "what the compiler wrote for " .. judged.sizes(task)
   return item
 end
 

@@ -69,6 +69,7 @@ const editor = {
     this.language = language;
     $("text").value = text;
     $("text").setAttribute("aria-label", language === "plan" ? "plan.lua" : "kernel.cu");
+    $("text").setSelectionRange(0, 0);
     $("text").scrollTop = $("text").scrollLeft = 0;
     this.draw();
   },

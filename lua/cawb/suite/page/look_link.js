@@ -40,7 +40,11 @@ const page = Array.from(crypto.getRandomValues(new Uint8Array(8)), (b) => b.toSt
 function askToken() {
   return new Promise((done) => {
     $("token").showModal();
-    $("token").onclose = () => { sessionStorage.setItem("token", $("secret").value.trim()); done(); };
+    $("token").onclose = () => {
+      sessionStorage.setItem("token", $("secret").value.trim());
+      $("secret").value = "";
+      done();
+    };
   });
 }
 

@@ -28,7 +28,7 @@ function timesTable(r) {
   });
   return part("Time beside PyTorch", el("div", { class: "scroll" }, el("table", { class: "times" }, el("thead", {}, el("tr", {},
     ...["", r.modelled ? "modelled time" : "time", "rms error", "speed-up", ""].map((h) => el("th", {}, h)))), el("tbody", {}, ...rows))),
-    el("p", { class: "faint" }, `timed at ${r.timed || "the task's sizes"}; verified at ${r.verified || "these"}`));
+    el("p", { class: "faint" }, r.timed === r.verified ? `at ${r.timed}` : `timed at ${r.timed}; verified at ${r.verified}`));
 }
 
 function facts(r) {
@@ -39,10 +39,10 @@ function facts(r) {
   if (meter) meter.firstChild.style.width = (100 * o.share).toFixed(1) + "%";
   const c = r.counts || {};
   return part("What limits it", el("dl", { class: "facts" }, ...list),
-    o ? el("p", {}, `occupancy ${(100 * o.share).toFixed(0)}% of ${o.kernel}: ${number(o.blocks)} blocks of ${number(o.threads)} threads on a multiprocessor, by ${o.limiter}`) : null, meter,
+    o ? el("p", {}, `occupancy ${(100 * o.share).toFixed(0)}%: a multiprocessor holds ${number(o.blocks)} ${o.blocks === 1 ? "block" : "blocks"} of ${number(o.threads)} threads of ${o.kernel}; the limit is ${o.limiter}`) : null, meter,
     o ? el("p", { class: "faint" }, [`grid ${number(o.grid)}`, o.registers ? `${number(o.registers)} registers` : null, o.shared ? `${number(o.shared)} bytes of shared memory` : null,
-      ...o.limits.map(([what, n]) => `${what}: ${number(n)} blocks`)].filter(Boolean).join("; ")) : null,
-    c.sectors ? el("p", { class: "faint" }, [`${number(c.sectors)} sectors a request`, c.wavefronts ? `${number(c.wavefronts)} wavefronts a shared request` : null,
+      "room for blocks by " + o.limits.map(([what, n]) => `${what} ${number(n)}`).join(", ")].filter(Boolean).join("; ")) : null,
+    c.sectors ? el("p", { class: "faint" }, [`${number(c.sectors)} sectors a request`, c.wavefronts ? `${number(c.wavefronts)} passes a request to shared memory` : null,
       c.lanes ? `${number(c.lanes)} lanes an instruction` : null].filter(Boolean).join("; ")) : null);
 }
 
@@ -66,14 +66,15 @@ function picture(p) {
   canvas.style.aspectRatio = `${Math.max(p.columns, 1)} / ${Math.max(Math.min(p.rows, 3 * p.columns), p.columns / 8)}`;
   const said = (v) => v === null || v === undefined ? "no number" : String(typeof v === "number" ? +v.toPrecision(6) : v);
   const off = p.cells.some((e) => e !== 0);
-  return el("figure", {}, canvas, el("figcaption", {}, `${p.name} [${p.shape.join(", ")}]: ` + (off
+  return el("figure", {}, off ? canvas : null, el("figcaption", {}, `${p.name} [${p.shape.join(", ")}]: ` + (off
     ? `farthest off at [${p.worst.at.join(", ")}]: ${said(p.worst.got)} where ${said(p.worst.wanted)} is right` : "every element is exact")));
 }
 
 function pictures(r) {
   if (!r.pictures || !r.pictures.length) return null;
   const key = [[0, "exact"], [1e-7, "1e-7"], [1e-4, "1e-4"], [1e-1, "0.1 and more"], [-1, "not written, or no number"]];
-  return part("Error", ...r.pictures.map(picture), el("p", { class: "scale" }, ...key.map(([e, text]) => {
+  const off = r.pictures.some((p) => p.cells.some((e) => e !== 0));
+  return part("Error", ...r.pictures.map(picture), !off ? null : el("p", { class: "scale" }, ...key.map(([e, text]) => {
     const i = el("i");
     i.style.background = `rgb(${colourOf(e).join(",")})`;
     return el("span", {}, i, text);

@@ -11,6 +11,14 @@ def flat(tensor):
     return real.detach().to("cpu", torch.float64).reshape(-1, max(1, width))
 
 
+def folded(values, rows):
+    """One long row as several, in reading order."""
+    if values.shape[0] > 1 or values.shape[1] < rows * rows:
+        return values
+    width = -(-values.shape[1] // rows)
+    return torch.nn.functional.pad(values, (0, rows * width - values.shape[1])).reshape(rows, width)
+
+
 def pooled(values, rows, columns):
     """The largest value of each cell."""
     return torch.nn.functional.adaptive_max_pool2d(values[None, None], (min(rows, values.shape[0]), min(columns, values.shape[1])))[0, 0]
@@ -28,7 +36,7 @@ def drawn(got, wanted, rows, columns):
     lost = ~error.isfinite()
     error = error.masked_fill(lost, float("inf"))
     worst = int(error.argmax())
-    cells = pooled(error, rows, columns)
+    cells = pooled(folded(error, rows), rows, columns)
     at, left = [], worst
     for length in reversed(shape):
         at.insert(0, left % length)
