@@ -110,6 +110,7 @@ local function count_of(factor)
   return factor.depth % M.CHUNK == 0 and literal.free(M.CHUNK) or ("min(%d, %d/**/ - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
 end
 
+local ONCE = '_Pragma("unroll 1")'      -- a loop that is run before the first call: no call is slower, and a kernel builds faster
 local FEW = 4                           -- blocks a multiprocessor of a kernel that mostly has nothing to do
 
 -- Blocks of packing; where there is mostly nothing to do few blocks go over all of them.
@@ -149,7 +150,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
     wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
     vast = vast_of(geometry, side) }
   made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "",
-    ALONG = factor.along or nil, GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth,
+    ALONG = factor.along or nil, WRITTEN = made.parameters_alone and ONCE or "UNROLL", GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth,
     OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
     BEFORE = how.before, PACK = (how.call or how.calls[side]):format(count_of(factor)), AFTER = how.after:format(made.vast),

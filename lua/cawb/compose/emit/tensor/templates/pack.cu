@@ -31,12 +31,12 @@ static __device__ __forceinline__ void $NAME_pack($PARAMETERS, unsigned char *__
     const bool is_row = own_row < $ROWS/**/;
     unsigned char *const to = out + (size_t)z * ($CHUNKS/**/ * $PARTS * 1024ll * $OCTETS/**/);
 $if SCALED:     float *const own = scales + (size_t)z * ($CHUNKS/**/ * 8ll * $OCTETS/**/);
-    UNROLL for (int j = 0; j < 64; j += 4) {
+    $WRITTEN for (int j = 0; j < 64; j += 4) {
       const int at = j + threadIdx.x / 64, k = chunk * 64 + at;
       tile[at][one] = is_row$INSIDE ? $one(z, own_row, k) : 0.0f;
     }
     __syncthreads();
-    UNROLL for (int i = threadIdx.x; i < 64 * 8; i += 256) {
+    $WRITTEN for (int i = threadIdx.x; i < 64 * 8; i += 256) {
       const int piece = i % 8, row = i / 8;
       float v[8];
       UNROLL for (int j = 0; j < 8; j++) v[j] = tile[8 * piece + j][row];
