@@ -158,7 +158,8 @@ __device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int 
 }
 
 // What a block has seen of the rows that it packed; more than `vast` rows of the second kind are enough. `tile`: shared memory that nobody uses.
-__device__ __forceinline__ void note_seen(int *wide, seen s, int vast, float (*tile)[65]) {
+// Once a block: a program's kernels share one text of it, so that they build faster.
+static __device__ __noinline__ void note_seen(int *wide, seen s, int vast, float (*tile)[65]) {
   int *const all = (int *)tile, k = threadIdx.x;
   __syncthreads();
   if (k < 6) all[k] = 0;
