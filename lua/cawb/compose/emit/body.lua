@@ -3,6 +3,7 @@
 
 local index = require "cawb.compose.ir.index"
 local types = require "cawb.torch.types"
+local values = require "cawb.compose.ir.values"
 
 local M = {}
 
@@ -52,13 +53,7 @@ function Body:close(text)
   end
 end
 
---- The key of a node at indices.
-local function key_of(node, i)
-  local words = { tostring(node.id) }
-  for d, e in ipairs(i) do words[d + 1] = e.key end
-  return table.concat(words, ";")
-end
-M.key = key_of
+M.key = values.key
 
 --- The name of the variable in sight under a key.
 function Body:recall(key)
@@ -74,7 +69,7 @@ function Body:remember(key, name)
 end
 
 --- A variable holds the node's value at these indices.
-function Body:know(node, i, name) self:remember(key_of(node, i), name) end
+function Body:know(node, i, name) self:remember(M.key(node, i), name) end
 
 --- The name of a tensor that is read or written, as a parameter of the kernel.
 function Body:tensor(node, written)

@@ -7,10 +7,12 @@ local M = {}
 --- The product of a list.
 M.product = graphs.numel
 
---- Two lists, one behind the other.
-function M.joined(head, tail)
-  local all = { table.unpack(head) }
-  for _, v in ipairs(tail) do all[#all + 1] = v end
+--- Lists behind each other.
+function M.joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, v in ipairs(list) do all[#all + 1] = v end
+  end
   return all
 end
 

@@ -2,6 +2,7 @@
 -- chip, and where. The loops of a lane over its columns.
 
 local index = require "cawb.compose.ir.index"
+local power_above = require("cawb.compose.emit.template").power_above
 
 local M = {}
 
@@ -17,12 +18,6 @@ local BUSY = 2         -- blocks of a multiprocessor that keep it busy
 function M.capacity(chip, bytes, across)
   if across then return ROOM * 32 end
   return math.max(512 * ROOM * 4 // bytes, (chip.shared_block - 2048) * chip.cluster // bytes)
-end
-
-local function power_above(n)
-  local p = 1
-  while p < n do p = p * 2 end
-  return p
 end
 
 -- Of columns: wide blocks, that memory is read in long pieces, where there are rows enough for them.

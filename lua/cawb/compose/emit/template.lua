@@ -102,6 +102,13 @@ function M.arguments(kernel, ...)
   return all
 end
 
+--- The smallest power of two that is at least n.
+function M.power_above(n)
+  local p = 1
+  while p < n do p = p * 2 end
+  return p
+end
+
 --- The smallest whole number that is at least a / b.
 function M.ceil(a, b) return (a + b - 1) // b end
 

@@ -16,8 +16,9 @@ Values.__index = Values
 
 function M.new() return setmetatable({ sources = {}, numbers = {}, known = {} }, Values) end
 
-local function key_of(node, i)
-  local words = { node.id }
+--- The key of a node at indices.
+function M.key(node, i)
+  local words = { tostring(node.id) }
   for d, e in ipairs(i) do words[d + 1] = e.key end
   return table.concat(words, ";")
 end
@@ -68,7 +69,7 @@ end
 
 --- The tree of a node's element.
 function Values:of(node, i)
-  local key = key_of(node, i)
+  local key = M.key(node, i)
   self.known[key] = self.known[key] or made(self, node, i, key)
   return self.known[key]
 end

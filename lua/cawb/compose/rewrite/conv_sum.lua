@@ -2,7 +2,6 @@
 -- that it meets: all of them except a few at the ends. The rest is a convolution over the other dimensions. It has the input's
 -- channels, once for each tap along the summed dimensions.
 
-local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.rewrite.views"
 

@@ -4,7 +4,6 @@
 
 local aligned = require "cawb.compose.split.aligned"
 local expression = require "cawb.compose.emit.expression"
-local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
 local rates = require "cawb.compose.cost.rates"

@@ -64,7 +64,7 @@ $if RESTS:   if (rest[blockIdx.x] == 0) return;                    // done in pa
     const bool hidden = $HIDDEN;
     __syncthreads();
     if (hidden) {
-      past |= look_at<64, $VPAD / 8>(values);             // a weight of zero times infinity is NaN
+      past |= lay_down<64, $VPAD / 8, 0>(nullptr, values);      // a weight of zero times infinity is NaN
     } else {
       past |= lay_down<64, $VPAD / 8, $NAME_PITCHV>(memory + $NAME_VALUES, values);
       past |= lay_down<64, $DPAD / 8, $NAME_PITCH>(memory + $NAME_KEYS, [&](float (&v)[8], int row, int eight) {

@@ -43,17 +43,11 @@ M.steps = {
   rnn_relu = { "const float v = x[0] + s[0];", "const float next = v < 0.0f ? 0.0f : v;" },
 }
 
-local function power_above(n)
-  local p = 1
-  while p < n do p = p * 2 end
-  return p
-end
-
 -- How the sums of `n` blocks' units are cut among a block's lanes and warps; nil where a block had too many threads.
 local function cut(d, n)
   local h = { N = n, U = ceil(d.hidden, n), R = d.rows or ROWS }
   h.KT = HELD // h.R // (d.hidden > 32 and 1 or 2)
-  h.KL = math.max(h.R, math.min(32, power_above(ceil(d.hidden, h.KT))))
+  h.KL = math.max(h.R, math.min(32, template.power_above(ceil(d.hidden, h.KT))))
   h.KW = ceil(d.hidden, h.KL * h.KT)
   h.RW = ceil(ceil(d.gates * h.U, h.R), 32 // h.KL)
   h.THREADS = 32 * h.RW * h.KW

@@ -37,12 +37,6 @@ local function bits(T)
   return "(unsigned)(int)v ^ 0x80000000u"
 end
 
-local function power_above(n)
-  local p = 2
-  while p < n do p = p * 2 end
-  return p
-end
-
 -- The holes of every template; blocks sort `rows` rows of `span` items.
 local function holes(d, span, rows)
   local wide = d.type == "double" or d.type == "long long"
@@ -56,7 +50,7 @@ local function fill(name, d, h)
 end
 
 local function by_block(d, lines, most)
-  local span = power_above(d.n)
+  local span = math.max(2, template.power_above(d.n))
   local rows = math.max(1, math.min(256 // span, lines))
   local h = holes(d, span, rows)
   return fill("order/order_block", d, h), { { kernel = d.name, grid = { ceil(lines, rows) }, block = { h.THREADS },
@@ -64,7 +58,7 @@ local function by_block(d, lines, most)
 end
 
 local function by_select(d, lines, most)
-  local h = holes(d, power_above(most), 1)
+  local h = holes(d, math.max(2, template.power_above(most)), 1)
   h.THREADS = 512
   return fill("order/order_select", d, h), { { kernel = d.name, grid = { lines }, block = { 512 },
     arguments = template.arguments(d, d.n, most, d.inner, lines) } }

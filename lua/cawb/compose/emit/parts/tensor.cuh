@@ -217,6 +217,22 @@ __device__ __forceinline__ unsigned take_two(float &first, float &second) {
   return both;
 }
 
+// Eight numbers, as 16 bytes of each part: `put(p, bytes)`.
+template <class Put>
+__device__ __forceinline__ void in_parts(float *v, Put put) {
+  UNROLL for (int p = 0; p < 3; p++) {
+    uint4 part;
+    part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
+    put(p, part);
+  }
+}
+
+__device__ __forceinline__ void put_parts(unsigned char *out, float *v, int chunk, int row, int piece, int octets) {
+  in_parts(v, [&](int p, uint4 part) {
+    *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
+  });
+}
+
 // As pack_row. The largest of the 64 comes to 2^50, so that what is 2^-150 of it keeps all its bits.
 __device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, int *wide, float *v, int chunk, int row, int piece, int octets) {
   const int least = exponent_of(largest_of(v)), e = min(least + 36, 140);
@@ -224,11 +240,7 @@ __device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales,
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   UNROLL for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
-  UNROLL for (int p = 0; p < 3; p++) {
-    uint4 part;
-    part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
-    *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
-  }
+  put_parts(out, v, chunk, row, piece, octets);
 }
 
 // ---- barriers and copies of a block

@@ -8,11 +8,6 @@ __device__ __forceinline__ float widest(float most) {
   return most;
 }
 
-// Of the power of two that brings a size into [2^14, 2^15).
-__device__ __forceinline__ int exponent_for(float most) {
-  return most > 0.0f ? 14 - max((int)(__float_as_uint(most) >> 23) - 127, -126) : 0;
-}
-
 __device__ __forceinline__ float scaled(float v, int e) { return v * power_of_two(e / 2) * power_of_two(e - e / 2); }
 
 // Two where a number is beyond 16-bit halves, one where it is so small beside the largest that they keep too few of its bits.

@@ -11,26 +11,14 @@ __device__ __forceinline__ int any_past(const float (&v)[8]) {
   return past;
 }
 
-// Eight numbers, as 16 bytes of each part: `put(p, bytes)`.
-template <class Put>
-__device__ __forceinline__ void in_parts(float *v, Put put) {
-  UNROLL for (int p = 0; p < 3; p++) {
-    uint4 part;
-    part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
-    put(p, part);
-  }
-}
-
 // As pack_row_full, without a scale: wide[0] says whether a number is none that the parts hold.
 __device__ __forceinline__ void pack_row_parts(unsigned char *out, int *wide, float (&v)[8], int chunk, int row, int piece, int octets) {
   if (any_past(v)) at_least(wide, BEYOND);
-  in_parts(v, [&](int p, uint4 part) {
-    *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
-  });
+  put_parts(out, v, chunk, row, piece, octets);
 }
 
 // A tile of ROWS rows, each of EIGHTS times eight numbers, into shared memory: the three parts behind each other, PITCH bytes a
-// row. `read(v, row, eight)` sets eight neighbours. Returns whether one of them is none that the parts hold.
+// row; PITCH 0: nothing is laid down. `read(v, row, eight)` sets eight neighbours. Returns whether one of them is none that the parts hold.
 template <int ROWS, int EIGHTS, int PITCH, class Read>
 __device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
   int past = 0;
@@ -39,19 +27,7 @@ __device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
     float v[8] = {};
     read(v, row, eight);
     past |= any_past(v);
-    in_parts(v, [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
-  }
-  return past;
-}
-
-// The same for a tile that nothing is multiplied with.
-template <int ROWS, int EIGHTS, class Read>
-__device__ __forceinline__ int look_at(Read read) {
-  int past = 0;
-  for (int i = threadIdx.x; i < ROWS * EIGHTS; i += blockDim.x) {
-    float v[8] = {};
-    read(v, i / EIGHTS, i % EIGHTS);
-    past |= any_past(v);
+    if (PITCH > 0) in_parts(v, [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
   }
   return past;
 }

@@ -1,6 +1,7 @@
 -- tensor/epilogue: what is done with the sums of a tile (templates/write.cu): pairs or eights of neighbours, results that are turned in shared
 -- memory first, or parts of sums. The access functions are those of a geometry (tensor.lua).
 
+local grids = require "cawb.compose.emit.grids"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 
@@ -15,6 +16,17 @@ local sums = {
   mma = { HALVES = 4, COLUMN = "tile.n * %d + across", FIRSTSUM = "sum[half / 2][j][half % 2 * 2]", SECONDSUM = "sum[half / 2][j][half % 2 * 2 + 1]",
           EIGHTH = "sum[half / 2][j + i / 2][half % 2 * 2 + i % 2]" },
 }
+
+--- A root's value from a sum, in the variable `name`, at a place i of the node x, whose bias, if it has one, is at `at`.
+function M.value(body, x, root, i, name, at, place)
+  if x.inputs[3] then
+    local sum = body:name "sum"
+    body:line("const float %s = %s + %s;", sum, name, body:value(x.inputs[3], at))
+    name = sum
+  end
+  body:know(x, i, name)
+  return root == x and name or body:value(root, place or i)
+end
 
 --- A body that writes what follows two sums of neighbouring columns.
 function M.pair(kernel, geometry, streams)
@@ -44,7 +56,7 @@ function M.functions(kernel, geometry, h, own, after)
   local eights, ones = h.EIGHT and eight(kernel, geometry, after), h.STAGED and one(kernel, geometry, after)
   local nodes
   own.parameters, nodes = after:declarations()
-  local function access(name, body, ...) return template.access(own, name, "void", pack.joined(PLACE, { ... }), body:text()) end
+  local function access(name, body, ...) return template.access(own, name, "void", grids.joined(PLACE, { ... }), body:text()) end
   local list = { access("put", after, "int pair", "float first", "float second") }
   if eights then list[#list + 1] = access("put_eight", eights, "int octet", "const float *v") end
   if ones then list[#list + 1] = access("put_one", ones, "int line", "int side", "float value") end

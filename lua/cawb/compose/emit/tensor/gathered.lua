@@ -5,6 +5,7 @@
 
 local costs = require "cawb.compose.cost.products"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
+local grids = require "cawb.compose.emit.grids"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -70,7 +71,7 @@ function M.kernels(kernel, geometry, t)
            how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
     { fill = weights.wide, value = 0, prepare = weights.parameters_alone }, launch,
     { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,
-      arguments = pack.joined(nodes, { weights.packed, weights.wide }) } } }
+      arguments = grids.joined(nodes, { weights.packed, weights.wide }) } } }
 end
 
 return M

@@ -3,6 +3,7 @@
 
 local costs = require "cawb.compose.cost.products"
 local literal = require "cawb.compose.ir.literal"
+local grids = require "cawb.compose.emit.grids"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tiles = require "cawb.compose.emit.tensor.tiles"
@@ -62,7 +63,7 @@ local function order_of(h, geometry)
     local m, n = group * h.GROUP + inside % rows, inside // rows
     table.insert(geometry.hidden.is(TILE, h.TILEN, m * TILE, n * h.TILEN) and others or shown, t)
   end
-  return ("static __constant__ unsigned short %s_order[] = { %s };\n"):format(h.KERNEL, table.concat(pack.joined(shown, others), ", ")),
+  return ("static __constant__ unsigned short %s_order[] = { %s };\n"):format(h.KERNEL, table.concat(grids.joined(shown, others), ", ")),
     ("%s_order[%s]"):format(h.KERNEL, plain)
 end
 

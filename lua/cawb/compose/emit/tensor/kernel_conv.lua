@@ -4,6 +4,7 @@
 
 local costs = require "cawb.compose.cost.products"
 local shapes = require "cawb.compose.emit.tensor.conv_shape"
+local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
@@ -79,16 +80,7 @@ end
 -- The indices of an output by its row and column, and its guards, which must not be negative.
 local function output(x, c, p, columns, column) return shapes.output(x, c, p, columns, shapes.column(p, columns, column)) end
 
--- A root's value from a sum at a place of the convolution.
-local function result(body, x, root, i, name)
-  if x.inputs[3] then
-    local sum = body:name "sum"
-    body:line("const float %s = %s + %s;", sum, name, body:value(x.inputs[3], { i[2] }))
-    name = sum
-  end
-  body:know(x, i, name)
-  return root == x and name or body:value(root, i)
-end
+local function result(body, x, root, i, name) return epilogue.value(body, x, root, i, name, { i[2] }) end
 
 local function same(p, q)
   for k, e in ipairs(p) do

@@ -1,6 +1,7 @@
 -- tensor/kernel_matrix: products of matrices as tensor.lua has them.
 
 local costs = require "cawb.compose.cost.products"
+local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
@@ -99,15 +100,6 @@ local function factor(kernel, s, rows, element)
   return f
 end
 
--- The sum with its bias, one number for each column or element.
-local function biased(body, x, i, name)
-  local bias = x.inputs[3]
-  if not bias then return name end
-  local sum = body:name "sum"
-  body:line("const float %s = %s + %s;", sum, name, body:value(bias, #bias.shape == 1 and { i[#i] } or i))
-  return sum
-end
-
 -- Writes what follows the sums of two or eight neighbouring columns; a row of an odd number of columns ends with one.
 local function write(body, x, s, root, names)
   local even, lanes = s.n % #names == 0, #names
@@ -119,10 +111,8 @@ local function write(body, x, s, root, names)
     local i = at(s.dims, z, row, index.plus(column, lane - 1))
     local guard = lane == 2 and not even
     if guard then body:open("if (2 * pair + 1 < %d/**/) {", s.n) end
-    local name = biased(body, x, i, names[lane])
-    body:know(x, i, name)
     list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
-    texts[lane] = root == x and name or body:value(root, list[lane])
+    texts[lane] = epilogue.value(body, x, root, i, names[lane], x.inputs[3] and #x.inputs[3].shape == 1 and { i[#i] } or i, list[lane])
     if not even then body:store(root, list[lane], texts[lane]) end
     if guard then body:close() end
   end

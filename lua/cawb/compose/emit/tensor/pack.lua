@@ -2,6 +2,7 @@
 -- cores, with a scale for each row and chunk. They also count lost bits.
 
 local expression = require "cawb.compose.emit.expression"
+local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local literal = require "cawb.compose.ir.literal"
 local prepared = require "cawb.compose.ir.prepared"
@@ -52,15 +53,6 @@ local function reads_eight(kernel, names, geometry, factor)
     if ragged then body:close() end
   end
   return body
-end
-
---- Lists behind each other.
-function M.joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, v in ipairs(list) do all[#all + 1] = v end
-  end
-  return all
 end
 
 --- Whether all of these are made of parameters alone, so that packing them is done before the first call.
@@ -189,13 +181,13 @@ function M.kernel(kernel, geometry, sides, octets, how, unless)
     calls[k] = ("%s_pack(%s, %s%s, tile, blockIdx.x - %d/**/, %d/**/);"):format(one.own.name, template.names(one.own.parameters), letter, scaled, blocks, one.blocks)
     blocks = blocks + one.blocks
     all[k], texts[k] = one, one.text
-    made = M.joined(made, { one.packed }, how.scaled and { one.scales, one.wide } or {})
+    made = grids.joined(made, { one.packed }, how.scaled and { one.scales, one.wide } or {})
   end
   local last = all[#all]
   local own = { name = #all == 1 and last.own.name or ("%s_both%s"):format(kernel.name, how.suffix), parameters = last.own.parameters }
   if #all == 2 then calls = { ("if (blockIdx.x < %d/**/) %s"):format(all[1].blocks, calls[1]), "  else " .. calls[2] } end
   texts[#texts + 1] = template.fill("tensor/templates/pack_all", own, { OUTS = table.concat(outs), MORE = how.more, UNLESS = unless, CALLS = table.concat(calls, "\n") })
-  return all, table.concat(texts), { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = all[1].parameters_alone, arguments = M.joined(last.nodes, made) }
+  return all, table.concat(texts), { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = all[1].parameters_alone, arguments = grids.joined(last.nodes, made) }
 end
 
 return M

@@ -1,6 +1,7 @@
 -- tensor/point: convolutions of one tap and stride 1 as products of matrices, one for each image: weights x pixels. The pixels of a channel are
 -- neighbours in memory as they are, so that nothing is packed, and neighbours of a result's row are written together.
 
+local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 
@@ -32,18 +33,11 @@ end
 local function write(body, x, root, names)
   local z, row, space = index.var("z", x.shape[1]), index.var("row", x.shape[2]), { table.unpack(x.shape, 3) }
   local first = index.scale(index.var(#names == 2 and "pair" or "octet", numel(space) // #names), #names)
-  local bias = x.inputs[3] and body:value(x.inputs[3], { row })
   local list, texts = {}, {}
   body.known_only = { [x] = true }
   for lane, name in ipairs(names) do
     local i = { z, row, table.unpack(index.unravel(index.plus(first, lane - 1), space)) }
-    if bias then
-      local sum = body:name "sum"
-      body:line("const float %s = %s + %s;", sum, name, bias)
-      name = sum
-    end
-    body:know(x, i, name)
-    list[lane], texts[lane] = i, root == x and name or body:value(root, i)
+    list[lane], texts[lane] = i, epilogue.value(body, x, root, i, name, { row })
   end
   body:store_all(root, list, texts)
 end

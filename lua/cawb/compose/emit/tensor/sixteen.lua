@@ -8,6 +8,7 @@ local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local factors = require "cawb.compose.emit.tensor.factors"
 local grid = require "cawb.compose.emit.tensor.grid"
+local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -16,7 +17,7 @@ local tiles = require "cawb.compose.emit.tensor.tiles"
 
 local M = {}
 
-local ceil, joined = template.ceil, pack.joined
+local ceil, joined = template.ceil, grids.joined
 
 local TILE = tiles.ROWS
 local MOST = { wgmma = 6, mma = 4 }   -- stages

@@ -39,6 +39,7 @@
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local grid = require "cawb.compose.emit.tensor.grid"
+local grids = require "cawb.compose.emit.grids"
 local pack = require "cawb.compose.emit.tensor.pack"
 local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
@@ -46,7 +47,7 @@ local tiles = require "cawb.compose.emit.tensor.tiles"
 
 local M = {}
 
-local ceil, joined = template.ceil, pack.joined
+local ceil, joined = template.ceil, grids.joined
 
 local WIDE = { columns = 64, bytes = 3 * 80 * (128 + 64) }      -- of a tile whose factors are split on the way
 

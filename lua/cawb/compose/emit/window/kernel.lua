@@ -4,7 +4,6 @@ local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
-local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 

@@ -146,7 +146,7 @@ $end
     if (lane == 0) all[threadIdx.x / 32] = most;
     __syncthreads();
     UNROLL for (int k = 0; k < $THREADS / 32; k++) most = fmaxf(most, all[k]);
-    const int e = exponent_for(most);
+    const int e = exponent_of(most);
     int beyond = bad | (e < -66), lost = 0;                                    // lost: in which turns
 $if STAY:     float here = 0.0f;                                                         // of all turns: a thread's numbers are all of one place
     UNROLL for (int k = 0; k < $TURNS; k++) {

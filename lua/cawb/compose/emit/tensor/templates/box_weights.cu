@@ -16,7 +16,7 @@ $NAME($PARAMETERS, unsigned short *__restrict__ out, float *__restrict__ scales,
     if (at.x >= 0) most = fmaxf(most, finite($weight($OUTIN, $BOX_taps[own[0] + at.y][0])));
   }
   most = widest(most);
-  const int e = exponent_for(most);
+  const int e = exponent_of(most);
   int lost = 0;
   for (int k = lane; k < $REST; k += 32) {
     float v = 0.0f;
