@@ -92,13 +92,10 @@ function M.accepts(kernel, options, chip) return expression.attempt(chosen, kern
 --- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time).
 function M.generate(kernel, options, chip)
   local by, why = chosen(kernel, options, chip)
-  if by == block then
-    local made = block.generate(kernel)
-    made.how = why and ("a block for each sequence reads all weights in each step: %s"):format(why)
-    return made
-  end
   local a, d = describe(kernel)
-  return a:finish(by.generate(a:describe(d), chip, options or {}))
+  local made, unfit = by.generate(a:describe(d), chip, options or {})
+  if by == block then made.how = why and ("a block for each sequence reads all weights in each step: %s"):format(why) end
+  return a:finish(made, unfit)
 end
 
 return M

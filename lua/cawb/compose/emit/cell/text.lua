@@ -140,6 +140,9 @@ function M.divide(d, chip, how)
   return sequences(d, h, chip, how.sequences)
 end
 
+--- A template's text for a cell.
+function M.fill(d, name, h) return template.complete(d, template.functions(d, functions), template.fill(name, d, h)) end
+
 --- Text and launches; or nil and why not. `how`: blocks that
 --- share the units, where not as few as hold their weights; sequences that a group takes at a time at most.
 function M.generate(d, chip, how)
@@ -148,7 +151,7 @@ function M.generate(d, chip, how)
   M.sizes(d, h)
   M.meeting(d, h)
   local needs = h.GRID and { "cell", "meet" } or h.N > 1 and { "cell", "join", "join_cluster" } or { "cell" }
-  return { text = template.complete(d, template.functions(d, functions), template.fill("cell/cell", d, h)), needs = needs,
+  return { text = M.fill(d, "cell/cell", h), needs = needs,
            how = ("weights in registers of %d block%s for all steps"):format(h.N, h.N > 1 and "s" or ""), launches = launches(d, h) }
 end
 
