@@ -151,6 +151,13 @@ function M.alike(kernel, anchor)
   end
 end
 
+--- The places of `width` neighbours from width * t on, t being a variable of this name, along a dimension of n; nil where n is no multiple.
+function M.neighbours(n, width, name)
+  local list, t = {}, index.scale(index.var(name or "t", n // width), width)
+  for lane = 1, n % width == 0 and width or 0 do list[lane] = index.plus(t, lane - 1) end
+  return list[1] and list
+end
+
 --- A function from a root to its indices where those in the anchor's shape are these.
 function M.same_place(anchor, i)
   return function(root)

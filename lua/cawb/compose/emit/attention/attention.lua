@@ -45,28 +45,20 @@ local function served(x, first, options)
   return options.chip.shared_block
 end
 
--- C that reads four neighbours of a row, if a row is a multiple of four: element(k) are indices.
-local function four(a, node, element, depth)
-  if depth % 4 ~= 0 then return nil end
-  local list = {}
-  for lane = 0, 3 do list[lane + 1] = element(index.plus(index.scale(index.var("t", depth // 4), 4), lane)) end
-  return a:values(node, list)
-end
-
--- C of the address of eight neighbours of a row, if a row is a multiple of eight.
-local function eight(a, node, element, depth)
-  if depth % 8 ~= 0 then return nil end
-  local list = {}
-  for lane = 0, 7 do list[lane + 1] = element(index.plus(index.scale(index.var("eight", depth // 8), 8), lane)) end
-  return a:address(node, list)
+-- The indices of neighbours of a row, if a row is a multiple of them: element(k) are indices.
+local function neighbours(element, depth, width, name)
+  local list = accesses.neighbours(depth, width, name)
+  for lane, e in ipairs(list or {}) do list[lane] = element(e) end
+  return list
 end
 
 -- A factor's access functions. `turned`: the numbers of a row are counted by the last dimension but one.
 local function factor(a, d, name, node, rows, depth, turned)
   local row = index.var("row", rows)
   local function element(k) return turned and at(node.shape, k, row) or at(node.shape, row, k) end
-  d[name], d[name .. "4"] = a:value(node, element(index.var("k", depth))), four(a, node, element, depth)
-  if node.dtype ~= "float32" then d[name .. "8"] = eight(a, node, element, depth) end
+  local four, eight = neighbours(element, depth, 4), node.dtype ~= "float32" and neighbours(element, depth, 8, "eight")
+  d[name], d[name .. "4"] = a:value(node, element(index.var("k", depth))), four and a:values(node, four)
+  d[name .. "8"] = eight and a:address(node, eight) or nil
 end
 
 -- The test for tiles without scores: scores are -inf where a guard is negative, as above a diagonal.

@@ -38,15 +38,11 @@ end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
 local function four_of(a, x, along, names)
-  local rank, list = #x.shape, {}
-  local t = index.scale(index.var("t", x.shape[along] // 4), 4)
-  for lane = 0, 3 do
-    local i = {}
-    for k = 1, 2 do
-      local d = rank - 2 + k
-      i[k] = d == along and index.plus(t, lane) or index.var(names[k], x.shape[d])
-    end
-    list[lane + 1] = accesses.in_batch(x.shape, i[1], i[2])
+  local rank, list = #x.shape, accesses.neighbours(x.shape[along], 4)
+  for lane, e in ipairs(list) do
+    local i = { index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank]) }
+    i[along - rank + 2] = e
+    list[lane] = accesses.in_batch(x.shape, i[1], i[2])
   end
   return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
 end
@@ -81,8 +77,8 @@ end
 local function writes(x, p)
   local one = accesses.written(x, { (p.at(index.var("n", p.n))) }, "value")
   if p.inner % 4 ~= 0 or p.n == 0 or types.size(x.dtype) ~= 4 or #conditions(p) > 0 then return one end
-  local list, t = {}, index.scale(index.var("t", p.n // 4), 4)
-  for lane = 0, 3 do list[lane + 1] = p.at(index.plus(t, lane)) end
+  local list = accesses.neighbours(p.n, 4)
+  for lane, e in ipairs(list) do list[lane] = p.at(e) end
   return one, accesses.written(x, list, "v[%d]")
 end
 

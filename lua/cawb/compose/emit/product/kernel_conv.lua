@@ -33,11 +33,10 @@ end
 local FIRST = "const int t = w / 4;"
 
 local function four(x)
-  local n, list = x.shape[#x.shape], {}
-  if n % 4 ~= 0 or #x.shape < 3 then return nil end
-  for lane = 0, 3 do
-    list[lane + 1] = at(x)
-    list[lane + 1][#x.shape] = index.plus(index.scale(var("t", n // 4), 4), lane)
+  local list = #x.shape >= 3 and accesses.neighbours(x.shape[#x.shape], 4) or nil
+  for lane, e in ipairs(list or {}) do
+    list[lane] = at(x)
+    list[lane][#x.shape] = e
   end
   return list
 end

@@ -13,13 +13,6 @@ local sums = { float32 = "float", float16 = "float", bfloat16 = "float", float64
 -- From the end: the k-th element of memory is that many from the end of the running sum.
 local function counted(k, n, reverse) return reverse and index.plus(index.scale(k, -1), n - 1) or k end
 
--- The four neighbours from 4 t on.
-local function neighbours(n)
-  local t, list = index.scale(index.var("t", n // 4), 4), {}
-  for lane = 0, 3 do list[lane + 1] = index.plus(t, lane) end
-  return list
-end
-
 -- What is written of each element, and of four neighbours if there are packs of them: { known =, at = } as Accesses:write takes them.
 local function writes(x, reverse)
   local _, n, inner = accesses.around(x.shape, x.axis)
@@ -29,7 +22,7 @@ local function writes(x, reverse)
   local one, four = { known = { { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, at = { root_at(k) }, load = at(k) }, nil
   if inner == 1 and n % 4 == 0 and n > 0 and (type == "float" or type == "int") then
     four = { known = {}, at = {}, load = {} }
-    for lane, e in ipairs(neighbours(n)) do
+    for lane, e in ipairs(accesses.neighbours(n, 4)) do
       local i = at(e)
       four.load[lane], four.at[lane] = i, root_at(e)
       four.known[2 * lane - 1] = { x, i, ("v[%d]"):format(lane - 1) }

@@ -156,11 +156,10 @@ end
 
 -- How the four elements from w on are read; nil where the line's length is no multiple of four.
 local function four(shape, ahead)
-  local n, list = shape[#shape], {}
-  if n % 4 ~= 0 or #shape == ahead then return nil end
-  for lane = 0, 3 do
-    list[lane + 1] = place(shape, ahead)
-    list[lane + 1][#shape] = index.plus(index.scale(index.var("t", n // 4), 4), lane)
+  local list = #shape > ahead and accesses.neighbours(shape[#shape], 4) or nil
+  for lane, e in ipairs(list or {}) do
+    list[lane] = place(shape, ahead)
+    list[lane][#shape] = e
   end
   return list
 end
