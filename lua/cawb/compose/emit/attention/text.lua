@@ -14,14 +14,18 @@ local ceil = template.ceil
 ---@field n integer        keys
 ---@field k integer        products of a score's sum
 ---@field v integer        columns of the values
----@field query string     returns an element at z, row, k; key: at z, column, k; value: at z, row (a key), column
----@field query4 string?   sets v[0] to v[3] from element 4 t of the row on; key4, value4: the same
----@field query8 string?   returns where eight neighbours lie, from element 8 eight of the row on; key8, value8: the same (attend_half)
----@field score string     returns the score at z, row, column, whose sum of products is `product`
 ---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `columns * step` counts
 ---@field finite boolean   a row without a score above -inf is 0 instead of NaN
----@field put string       writes the epilogue of `result` at z, row, column
----@field put2 string?     the same of `left` and `right`, at columns 2 pair and 2 pair + 1
+--- and its access functions: of queries, keys and values one number, four neighbours from 4 t on, and the address of eight from 8 eight on;
+--- the score of a sum of products; the epilogue of a result, and of two from column 2 pair on.
+local functions = {}
+for _, name in ipairs { "query", "key", "value" } do
+  functions[#functions + 1] = ("float %s(int z, int row, int k)"):format(name)
+  functions[#functions + 1] = ("void %s4(float *v, int z, int row, int t)"):format(name)
+  functions[#functions + 1] = ("const void *%s8(int z, int row, int eight)"):format(name)
+end
+for _, one in ipairs { "float score(int z, int row, int column, float product)", "void put(int z, int row, int column, float result)",
+                       "void put2(int z, int row, int pair, float left, float right)" } do functions[#functions + 1] = one end
 
 local KEYS = 64                       -- a step
 
@@ -50,16 +54,6 @@ function M.holes(d, rows, threads, keys)
   for _, hole in ipairs { "READQ", "READK", "READV" } do h[hole] = template.called(d, h[hole]) end
   return h
 end
-
--- The access functions: of one number, of four neighbours, and the address of eight.
-local functions = {}
-for _, name in ipairs { "query", "key", "value" } do
-  functions[#functions + 1] = ("float %s(int z, int row, int k)"):format(name)
-  functions[#functions + 1] = ("void %s4(float *v, int z, int row, int t)"):format(name)
-  functions[#functions + 1] = ("const void *%s8(int z, int row, int eight)"):format(name)
-end
-for _, one in ipairs { "float score(int z, int row, int column, float product)", "void put(int z, int row, int column, float result)",
-                       "void put2(int z, int row, int pair, float left, float right)" } do functions[#functions + 1] = one end
 
 -- C of a thread's rows in the end: of a warp with several times 16 queries, of one of a warpgroup, and of one with 16.
 local ends = {

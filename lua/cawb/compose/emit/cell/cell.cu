@@ -3,11 +3,7 @@
 
 enum { $NAME_PART = $BUFFERS * $S * $KPAD, $NAME_KEPT = $NAME_PART + $KW * $S * $RPAD };
 
-static __device__ __forceinline__ float $NAME_next(const float *x, const float *s, float before, float &cell) {
-  $STEP
-  return next;
-}
-
+$NEXT
 extern "C" __global__ void __launch_bounds__($THREADS, 1)
 $NAME($PARAMETERS$MORE) {
   extern __shared__ __align__(16) float words[];

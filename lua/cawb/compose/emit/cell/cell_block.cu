@@ -1,11 +1,7 @@
 // $NAME: what follows from step to step in a recurrent layer, a block for each of $B sequences: $T steps, $H units of $G gates. The block
 // keeps its state in shared memory, and a thread computes one unit after the other. All weights are read in each step.
 
-static __device__ __forceinline__ float $NAME_next(const float *x, const float *s, float before, float &cell) {
-  $STEP
-  return next;
-}
-
+$NEXT
 extern "C" __global__ void __launch_bounds__($THREADS)
 $NAME($PARAMETERS) {
   __shared__ float state[2][$H], kept[$H];

@@ -4,11 +4,7 @@
 
 enum { $NAME_PART = 2 * $S * $KPAD, $NAME_KEPT = $NAME_PART + $KW * $S * $RPAD, $NAME_EARS = $THREADS > 64 ? $THREADS / 32 - 2 : 0 };
 
-static __device__ __forceinline__ float $NAME_next(const float *x, const float *s, float before, float &cell) {
-  $STEP
-  return next;
-}
-
+$NEXT
 extern "C" __global__ void __launch_bounds__($THREADS, 1)
 $NAME($PARAMETERS, float *states, float *shares, int *done) {
   extern __shared__ __align__(16) float words[];

@@ -114,10 +114,12 @@ function M.meeting(d, h)
   end
 end
 
+local NEXT = "static __device__ __forceinline__ float %s_next(const float *x, const float *s, float before, float &cell) {\n  %s\n  return next;\n}\n"
+
 --- Sizes of the description, as holes.
 function M.sizes(d, h)
   h.T, h.B, h.H, h.G = d.steps, d.batch, d.hidden, d.gates
-  h.STEP = table.concat(M.steps[d.op], "\n  ")
+  h.NEXT = NEXT:format(d.name, table.concat(M.steps[d.op], "\n  "))
 end
 
 local function launches(d, h)
