@@ -96,8 +96,8 @@ end
 --- Whether M.generate makes a kernel; or nil and why not.
 function M.accepts(kernel) return expression.attempt(M.describe, kernel) end
 
---- What M.generate returns, of a product or a convolution.
-function M.made(kernel, options, chip)
+--- See the README: of a product or a convolution.
+function M.generate(kernel, options, chip)
   local p, x = M.describe(kernel)
   local a, one, four = accesses.new(kernel, x), writes(x, p)
   local d = { type = types.register(x.dtype), m = p.m, n = p.n, k = p.k, batch = p.batch }
@@ -108,8 +108,5 @@ function M.made(kernel, options, chip)
   d.store4 = four and a:write(four, "const int t = n / 4;")
   return a:finish(products.generate(a:describe(d), options, chip.sms))
 end
-
---- See the README.
-function M.generate(kernel, options, chip) return M.made(kernel, options, chip) end
 
 return M

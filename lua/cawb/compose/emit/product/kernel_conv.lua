@@ -104,7 +104,7 @@ function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 --- See the README.
 function M.generate(kernel, options, chip)
   local x, small = chosen(kernel)
-  if not small then return product.made(kernel, options, chip) end
+  if not small then return product.generate(kernel, options, chip) end
   local a, d = describe(kernel, x)
   return a:finish(by_window(a, d, x, chip))
 end
