@@ -160,7 +160,7 @@ set(long_tests
   door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
   door/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
   judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua
-  learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_train.py
+  learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_teach.lua learn/test_train.py
   run/test_run.lua sim/code/test_corpus.lua sim/code/test_kernels.lua torch/test_operators.lua torch/test_operators.py)
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 foreach(test ${long_tests})

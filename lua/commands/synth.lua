@@ -5,13 +5,17 @@ local card = require "cawb.learn.synth.card"
 local command = require "cawb.door.command"
 local confirm = require "cawb.learn.synth.confirm"
 local core = require "cawb.core"
+local corpus = require "cawb.learn.teach.corpus"
 local defaults = require "cawb.base.defaults"
 local export = require "cawb.learn.synth.export"
 local file = require "cawb.base.file"
 local job = require "cawb.door.job"
+local lesson_card = require "cawb.learn.teach.card"
+local lessons = require "cawb.learn.teach.lessons"
 local loop = require "cawb.learn.synth.loop"
 local maker = require "cawb.learn.synth.make"
 local options = require "cawb.base.options"
+local parts = require "cawb.learn.synth.parts"
 local propose = require "cawb.learn.synth.propose"
 local sets = require "cawb.learn.synth.set"
 local strategy = require "cawb.base.strategy"
@@ -36,10 +40,13 @@ flags
                        suite: a folder, .jsonl, .parquet or .lua file
   --draws N            draws at most, kept or not (100 for each task)
   --propose llm        a model composes, of seeds that it is given: options model, cassette
+  --teach              write down what compose makes of each kept task, as texts for a model to learn from:
+                       texts.jsonl, taught.jsonl, texts.md; --config configs/synth-teach.lua draws short tasks
+  --jobs N             N processes, each with a shard, joined at the end; they tell their progress in part-*/log
   --confirm            with --device cuda:N: time the kept tasks there, at their real sizes; --count at most
   --seeds              list the operators that compositions are drawn from, and end
   --device sim:h100    whose published rates the modelled times are of
-  --config FILE.lua, --set synth.KEY=VALUE   see configs/synth-paper.lua
+  --config FILE.lua, --set synth.KEY=VALUE   see configs/synth-paper.lua; --set teach.KEY=VALUE: configs/synth-teach.lua
   --quiet              print nothing but the table at the end; --json: one JSON object
 
 exit codes: 0 as many tasks as asked for; 1 fewer; 2 wrong usage; 3 the machine lacks something; 130 interrupted
@@ -47,6 +54,7 @@ exit codes: 0 as many tasks as asked for; 1 fewer; 2 wrong usage; 3 the machine 
 
 local own = { ["--count"] = "value", ["--shard"] = "value", ["--benchmark"] = "value", ["--draws"] = "value",
               ["--propose"] = "value", ["--confirm"] = "flag",
+              ["--teach"] = "flag", ["--jobs"] = "value",
               ["--seeds"] = "flag" }
 
 local need, wrong = command.need, command.wrong
@@ -57,6 +65,7 @@ local function interrupted() command.fail("interrupted", "interrupted") end
 local function layered(parsed)
   local all = options.copy(defaults)
   all.synth = command.sound(strategy.load_table(core.home .. "/configs/synth-paper.lua")).synth
+  all.teach = command.sound(strategy.load_table(core.home .. "/configs/synth-teach.lua")).teach
   command.options(parsed, all)
   -- The filters' kinds of inputs are few: a task is asked whether it tells right from wrong, not how well.
   all.verify.battery = { "mixed", "integers" }
@@ -169,8 +178,17 @@ function M.library(m, how)
   return reply.transformers
 end
 
+-- The files of what teaches, where there is some.
+local function finish_texts(set, rows, how, say, program)
+  if not next(set:taught()) then return end
+  local found = need(corpus.write(set, rows, how, program))
+  for _, line in ipairs(lesson_card.table(found)) do print(line) end
+  print(("%d texts of %d tasks"):format(#found.texts, #found.tasks))
+  say(("%s/texts.jsonl, taught.jsonl and texts.md are written"):format(set.folder))
+end
+
 -- The files beside the store, and the table.
-local function finish(set, parsed, say, program)
+local function finish(set, parsed, say, how, program)
   local rows = set:rows()
   local written = need(export.write(set, rows, program))
   need(file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n"))
@@ -182,6 +200,7 @@ local function finish(set, parsed, say, program)
   for _, line in ipairs(card.table(rows)) do print(line) end
   local refused = card.not_lowered(rows)
   print(("%d tasks of %d draws; the compiler makes kernels for %d of them"):format(#kept, all, #kept - #refused))
+  finish_texts(set, rows, how, say, program)
   say(("%s/tasks.jsonl and card.md are written%s"):format(set.folder, written.parquet and "; no Parquet: " .. written.parquet
     or written.tasks > 0 and ", tasks.parquet too" or ""))
   return #kept
@@ -191,19 +210,34 @@ end
 local function perform(state, parsed, given, say)
   local set <close> = need(sets.open(parsed.out, about_of(state, given)))
   state.maker.set, state.maker.benchmark = set, state.benchmark
-  local ended = need(loop.run(set, state.maker, state.count, state.shard, state.draws, say))
+  local taught = given.teach and lessons.new { set = set, maker = state.maker, all = state.all, say = say } or nil
+  if taught then need(taught:rest()) end
+  local ended = need(loop.run(set, state.maker, state.count, state.shard, state.draws, say,
+    taught and function(number, row) return taught:one(number, row.code) end))
   if ended == "interrupted" then interrupted() end
-  local kept = finish(set, parsed, say, state.maker.hello.path)
+  local kept = finish(set, parsed, say, state.all.teach, state.maker.hello.path)
   if ended == "exhausted" then
     io.stderr:write(("cawb synth: %d draws kept %d tasks of %d; --draws N allows more\n"):format(state.draws, kept, state.count))
   end
   return kept >= state.count and job.codes.passed or job.codes.failed
 end
 
-local function rewrite(parsed, say)
+local function rewrite(parsed, state, say)
   local set <close> = need(sets.open(parsed.out))
-  finish(set, parsed, say)
-  return job.codes.passed
+  return finish(set, parsed, say, state.all.teach)
+end
+
+-- By several processes. What there is by then is joined and written down where they were interrupted, too.
+local function in_parts(argv, parsed, state, say)
+  say(("%d processes; each tells what it does in %s/part-*/log"):format(state.jobs, parsed.out))
+  local codes = need(parts.run(argv, parsed.out, state.jobs, state.count, state.draws, job.codes.interrupted))
+  need(parts.join(parsed.out, state.jobs))
+  if codes[job.codes.usage] or codes[job.codes.missing] then
+    command.fail(("a process could not go on: see %s/part-*/log"):format(parsed.out), codes[job.codes.usage] and "usage" or "missing")
+  end
+  local kept = rewrite(parsed, state, say)
+  if codes[job.codes.interrupted] then interrupted() end
+  return kept >= state.count and job.codes.passed or job.codes.failed
 end
 
 -- One process makes a set at a time; its lock and the folder for files that are looked at.
@@ -242,17 +276,18 @@ local function confirmed(parsed, state, say)
     print(("%d tasks on %s: rank correlation of modelled and measured eager time %.3f, median error %.0f%%"):format(a.tasks, card_name,
       a.rank or 0, 100 * a.error))
   end
-  finish(set, parsed, say)
+  finish(set, parsed, say, state.all.teach)
   return job.codes.passed
 end
 
 local function read(parsed, given)
   if #parsed.words > 0 then wrong(("'%s': the command takes flags alone"):format(parsed.words[1])) end
-  local state = { seed = parsed.seed or "1", count = whole(given, "count", 100) }
+  local state = { seed = parsed.seed or "1", count = whole(given, "count", 100), jobs = whole(given, "jobs", 1) }
   state.draws, state.shard = whole(given, "draws", 100 * state.count + 100), shard_of(given.shard)
   state.all = layered(parsed)
   state.how = command.sound(maker.read(state.all.synth))
   state.kinds = command.sound(confirm.kinds(state.how.times))
+  if state.jobs > 1 and (given.shard or given.confirm or given.seeds) then wrong "--jobs goes without --shard, --confirm and --seeds" end
   if given.propose and given.propose ~= "llm" then wrong(("--propose '%s': llm is the one there is"):format(given.propose)) end
   return state
 end
@@ -261,8 +296,12 @@ function M.main(argv)
   local given, parsed = command.parse(argv, own)
   local state = read(parsed, given)
   local function say(text) if not parsed.quiet and not parsed.json then io.stderr:write(text, "\n") end end
-  if state.count == 0 and not given.seeds then return rewrite(parsed, say) end
+  if state.count == 0 and not given.seeds then
+    rewrite(parsed, state, say)
+    return job.codes.passed
+  end
   local lock <close>, work = place(parsed.out)
+  if state.jobs > 1 then return in_parts(argv, parsed, state, say) end
   state.work = work
   if given.confirm then return confirmed(parsed, state, say) end
   return with_device(parsed, given, state, say)

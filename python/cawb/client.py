@@ -25,7 +25,7 @@ def candidate(fields):
     """The fields of one candidate, without those that are None."""
     given = {name: value for name, value in fields.items() if value is not None}
     if not given:
-        raise TypeError("give a candidate: source= with plan=, python=, text= or schedule=")
+        raise TypeError("give a candidate: source= with plan=, python=, text=, short= or schedule=")
     return given
 
 
@@ -113,9 +113,9 @@ class Env:
                 raise Failed(item["error"])
         return answer["items"]
 
-    def score(self, task, source=None, plan=None, *, python=None, text=None, schedule=None, memo=True, confirm=False, **more):
+    def score(self, task, source=None, plan=None, *, python=None, text=None, short=None, schedule=None, memo=True, confirm=False, **more):
         """What one candidate is worth on a task; memo, confirm: as of score_all. `more`: defines, options, tunables, name, note."""
-        fields = dict(more, source=source, plan=plan, python=python, text=text, schedule=schedule)
+        fields = dict(more, source=source, plan=plan, python=python, text=text, short=short, schedule=schedule)
         return self.score_all([{"task": task, "candidate": candidate(fields)}], memo, confirm=confirm)[0]
 
     def session(self, **reset):

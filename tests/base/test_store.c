@@ -140,6 +140,7 @@ static void fill_every_table(cawb_store *s) {
   CHECK(INSERT(s, "synth_draws", &err, TEXT("synth", "d"), INTEGER("number", 1), TEXT("status", "kept")) == CAWB_OK);
   CHECK(INSERT(s, "synth_times", &err, TEXT("synth", "d"), INTEGER("number", 1), TEXT("device", "gpu"),
                REAL("started", 1), TEXT("json", "{}")) == CAWB_OK);
+  CHECK(INSERT(s, "synth_texts", &err, TEXT("synth", "d"), INTEGER("number", 1), TEXT("json", "{}")) == CAWB_OK);
 }
 
 static void check_refused(sqlite3 *db, const char *format, const char *table) {
@@ -173,7 +174,7 @@ static void test_append_only(cawb_store *s) {
   CHECK(sqlite3_exec(db, "REPLACE INTO candidates(hash, files) VALUES ('c', '[]')", NULL, NULL,
                      NULL) == SQLITE_OK);
   sqlite3_close(db);
-  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 16);
+  CHECK(integer_of(s, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 17);
   CHECK(integer_of(s, "SELECT files = '{}' FROM candidates") == 1);
   CHECK(integer_of(s, "SELECT started = 1.5 FROM runs") == 1);
 }

@@ -53,10 +53,13 @@ class Score(Serving):
 
     def test_a_batch_has_a_verdict_and_a_reward_each(self):
         self.assertNotEqual(WRONG["source"], RIGHT["source"])
-        status, answer = self.server.score(RIGHT, WRONG, BROKEN, {"text": "I cannot."}, {"schedule": {}},
+        status, answer = self.server.score(RIGHT, WRONG, BROKEN, {"text": "I cannot."}, {"schedule": {}}, {"short": "I cannot."},
+                                           {"short": "```cuda\n%s\n```\n```lua\n%s\n```" % (RIGHT["source"], RIGHT["plan"])},
                                            {"text": "It adds.\n```cuda\n%s```\n```lua\n%s```\n" % (RIGHT["source"], RIGHT["plan"])})
         self.assertEqual(status, 200, answer)
-        right, wrong, broken, silent, schedule, reply = answer["items"]
+        right, wrong, broken, silent, schedule, mute, short, reply = answer["items"]
+        self.assertEqual((mute["ok"], mute["stage"], mute["reward"]), (False, "reply", -1))
+        self.assertTrue(short["ok"] and short["reward"] == right["reward"], short)
         self.assertTrue(right["ok"] and right["modelled"] and right["reward"] >= 1, right)
         self.assertGreater(right["speedup"]["eager"]["median"], 0)
         self.assertEqual((wrong["ok"], wrong["stage"], wrong["reward"]), (False, "verify", -1))

@@ -96,7 +96,7 @@ const cawb_store_table cawb_store_tables[] = {
                " ended REAL NOT NULL, " JSON("json") ", PRIMARY KEY (suite, task, attempt)",
     .key = "suite = NEW.suite AND task = NEW.task AND attempt = NEW.attempt" },
 
-  /* Synthesised tasks: a set by what it is drawn from, a row for each draw, times of what was kept. */
+  /* Synthesised tasks: a set by what it is drawn from, a row for each draw, times of what was kept, texts that teach it. */
   { .name = "synth_sets",
     .columns = "id TEXT NOT NULL PRIMARY KEY, " JSON("json") " NOT NULL",
     .key = "id = NEW.id", .content = 1 },
@@ -110,6 +110,10 @@ const cawb_store_table cawb_store_tables[] = {
     .columns = SYNTH ", number INTEGER NOT NULL, device TEXT NOT NULL, started REAL NOT NULL, "
                JSON("json") " NOT NULL, PRIMARY KEY (synth, number, device)",
     .key = "synth = NEW.synth AND number = NEW.number AND device = NEW.device" },
+
+  { .name = "synth_texts",
+    .columns = SYNTH ", number INTEGER NOT NULL, " JSON("json") " NOT NULL, PRIMARY KEY (synth, number)",
+    .key = "synth = NEW.synth AND number = NEW.number" },
 
   { .name = NULL }
 };

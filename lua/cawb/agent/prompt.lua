@@ -30,16 +30,18 @@ local function tensor(t)
   return ("%s, shape {%s}, strides {%s}"):format(t.dtype, table.concat(t.shape, ", "), table.concat(t.strides, ", "))
 end
 
-local known = {}
-
-function known.task(run)
-  local task = run.task
-  local lines = { "```python", (file.read(task.path) or ""):gsub("%s+$", ""), "```", "" }
+--- The text of a task, and its tensors when it is open, in words.
+function M.task(code, task)
+  local lines = { "```python", (code:gsub("%s+$", "")), "```", "" }
   for i, t in ipairs(task.inputs) do lines[#lines + 1] = ("- inputs[%d]: %s"):format(i, tensor(t)) end
   for _, t in ipairs(task.params) do lines[#lines + 1] = ("- params[%q]: %s"):format(t.name, tensor(t)) end
   for i, t in ipairs(task.outputs) do lines[#lines + 1] = ("- outputs[%d]: %s"):format(i, tensor(t)) end
   return table.concat(lines, "\n")
 end
+
+local known = {}
+
+function known.task(run) return M.task(file.read(run.task.path) or "", run.task) end
 
 function known.device(run)
   local d = run.task.device.info

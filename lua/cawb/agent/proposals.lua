@@ -7,7 +7,7 @@ local M = {}
 
 local kinds = { cuda = "source", cu = "source", ["c++"] = "source", cpp = "source", c = "source", lua = "plan" }
 
-local function blocks(text)
+local function fenced(text)
   local found, kind, lines = {}, nil, nil
   for line in (text .. "\n"):gmatch "(.-)\r?\n" do
     local fence, word = line:match "^%s*```+%s*([^%s`]*)()"
@@ -31,12 +31,19 @@ local function note_of(text)
   return words ~= "" and words or nil
 end
 
---- The candidate in a reply, or nil and what to tell the model.
-function M.parse(text, name)
-  local found, open = blocks(text)
+--- The blocks of a reply, { source =, plan = }, or nil and what to tell the model.
+function M.blocks(text)
+  local found, open = fenced(text)
   if open then return nil, "The last code block is not closed; write shorter, and both blocks whole." end
   if not found.source then return nil, "There is no block that begins with ```cuda: kernel.cu goes there, whole." end
   if not found.plan then return nil, "There is no block that begins with ```lua: plan.lua goes there, whole." end
+  return found
+end
+
+--- The candidate in a reply, or nil and what to tell the model.
+function M.parse(text, name)
+  local found, why = M.blocks(text)
+  if not found then return nil, why end
   return candidates.new { source = found.source, plan = found.plan, name = name, note = note_of(text) }
 end
 

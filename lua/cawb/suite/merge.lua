@@ -130,6 +130,10 @@ local function copy_set(into, from, set)
       local same = into:query("SELECT number FROM synth_times WHERE synth = ? AND number = ? AND device = ?", set.id, row.number, row.device)
       if #same == 0 then insert(into, "synth_times", row) end
     end
+    local taught = set_of(into:query("SELECT number FROM synth_texts WHERE synth = ?", set.id), "number")
+    for _, row in ipairs(from:query("SELECT * FROM synth_texts WHERE synth = ?", set.id)) do
+      if not taught[row.number] then insert(into, "synth_texts", row) end
+    end
   end)
   return ok, message, name, rows
 end

@@ -21,11 +21,12 @@ local function leaf_name(x)
   return ("params[%q]"):format(x.source:match "^param:(.*)$")
 end
 
+-- The leaves with memory, each { name =, dtype =, shape =, strides = }.
 local function leaves(g)
   local found, seen = {}, {}
   for _, x in ipairs(g.nodes) do
     if x.kind == "leaf" and x.source:find ":" and not seen[x.source] then
-      found[#found + 1] = x
+      found[#found + 1] = { name = leaf_name(x), dtype = x.dtype, shape = x.shape, strides = x.strides }
       seen[x.source] = true
     end
   end
@@ -44,6 +45,15 @@ local function expect(t, dtype, shape, strides)
   assert(same, "]] .. M.one_shape .. [[")
 end
 ]]
+
+--- What a plan says of the tensors that it was made for, a list of { name = in words of the plan, dtype =, shape =, strides = }.
+function M.expectations(tensors)
+  local lines = { expect }
+  for _, t in ipairs(tensors) do
+    lines[#lines + 1] = ("expect(%s, %q, %s, %s)"):format(t.name, t.dtype, list(t.shape), list(t.strides))
+  end
+  return table.concat(lines, "\n")
+end
 
 -- Numbers that are zero before a kernel, a few each: they lie beside each other and are cleared in one step. Those of
 -- steps before the first call are apart. Returns of each its group and place in it, and how many a group has.
@@ -152,11 +162,7 @@ function M.text(g, kernels)
   local steps, of = items(kernels, flags)
   local places, at = memory.plan(steps)
   local name = namer(of, at, flags)
-  local lines = { expect }
-  for _, x in ipairs(leaves(g)) do
-    lines[#lines + 1] = ("expect(%s, %q, %s, %s)"):format(leaf_name(x), x.dtype, list(x.shape), list(x.strides))
-  end
-  lines[#lines + 1] = ""
+  local lines = { M.expectations(leaves(g)), "" }
   lines[#lines + 1] = "local place = {}"
   for _, p in ipairs(places) do
     lines[#lines + 1] = ("place[%d] = scratch{ shape = { %d }, dtype = %q }"):format(p.number, p.numel, p.dtype)

@@ -6,6 +6,7 @@ local compose = require "cawb.compose"
 local core = require "cawb.core"
 local kinds = require "cawb.gpu.kinds"
 local proposals = require "cawb.agent.proposals"
+local short = require "cawb.agent.short"
 
 local M = {}
 
@@ -62,7 +63,14 @@ local function from_schedule(schedule, held)
   return candidates.new { source = made.source, plan = made.plan, options = made.options, name = "schedule" }, nil, decisions
 end
 
-local texts = { source = "string", plan = "string", python = "string", text = "string", name = "string", note = "string",
+-- A message in the short form, as a candidate of the task that is held.
+local function from_short(text, held)
+  local found, why = short.parse(text)
+  if not found then return failed(why) end
+  return short.whole(found, held.task)
+end
+
+local texts = { source = "string", plan = "string", python = "string", text = "string", short = "string", name = "string", note = "string",
                 defines = "table", options = "table", tunables = "table", schedule = "table" }
 
 local plain = { string = true, number = true, boolean = true }
@@ -84,11 +92,11 @@ end
 
 -- Why the fields of a candidate do not fit, or nil.
 local function misfit(spec)
-  if type(spec) ~= "table" then return "'candidate' must be an object: {source, plan}, {python}, {text} or {schedule}" end
+  if type(spec) ~= "table" then return "'candidate' must be an object: {source, plan}, {python}, {text}, {short} or {schedule}" end
   for key, value in pairs(spec) do
     if type(value) ~= texts[key] then
       return texts[key] and ("candidate: '%s' must be a %s"):format(key, texts[key] == "table" and "object or a list" or "string")
-        or ("candidate: there is no field '%s'; it has source and plan, python, text or schedule"):format(tostring(key):sub(1, 40))
+        or ("candidate: there is no field '%s'; it has source and plan, python, text, short or schedule"):format(tostring(key):sub(1, 40))
     end
     local why = type(value) == "table" and misfit_table(key, value)
     if why then return why end
@@ -102,8 +110,9 @@ end
 function M.misfit(spec)
   local why = misfit(spec)
   if why then return why end
-  local forms = (spec.source and spec.plan and 1 or 0) + (spec.python and 1 or 0) + (spec.text and 1 or 0) + (spec.schedule and 1 or 0)
-  if forms ~= 1 then return "candidate: give one of source with plan, python, text, schedule" end
+  local forms = (spec.source and spec.plan and 1 or 0) + (spec.python and 1 or 0) + (spec.text and 1 or 0)
+    + (spec.short and 1 or 0) + (spec.schedule and 1 or 0)
+  if forms ~= 1 then return "candidate: give one of source with plan, python, text, short, schedule" end
   if not spec.source and (spec.plan or spec.tunables or spec.defines) then
     return "candidate: 'plan', 'defines' and 'tunables' go with 'source'"
   end
@@ -116,10 +125,14 @@ function M.elsewhere(device, c)
     and "Here a candidate is kernel.cu in a block that begins with ```cuda, and plan.lua in another with ```lua" or "Here a candidate is Python with ModelNew") }
 end
 
---- The candidate of a form that fits; a schedule needs `held`, its task on a place. Returns it; or nil and a failure as data;
---- then the decisions of a schedule that asks for them.
+--- Whether a form becomes a candidate only where its task is loaded.
+function M.needs_task(spec) return spec.schedule ~= nil or spec.short ~= nil end
+
+--- The candidate of a form that fits; one that needs its task gets it as `held`, on a place. Returns it; or nil and a failure as
+--- data; then the decisions of a schedule that asks for them.
 function M.new(spec, held)
   if spec.text then return from_text(spec.text) end
+  if spec.short then return from_short(spec.short, held) end
   if spec.schedule then return from_schedule(spec.schedule, held) end
   local ok, c, why = pcall(candidates.new, { source = spec.source, plan = spec.plan, python = spec.python, name = spec.name,
     note = spec.note, defines = spec.defines, options = spec.options, tunables = spec.tunables })

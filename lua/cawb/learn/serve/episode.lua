@@ -134,10 +134,10 @@ function Episode:on_place(f)
   end)
 end
 
--- What is no candidate needs no place to be told so; a schedule becomes one where its task is loaded.
+-- What is no candidate needs no place to be told so; a schedule or a short message becomes one where its task is loaded.
 local function perform(self, action)
   local c, facts
-  if not (action.tool or action.schedule) then
+  if not (action.tool or candidate.needs_task(action)) then
     c, facts = candidate.new(action)
     if not c then return unread(self, facts) end
   end

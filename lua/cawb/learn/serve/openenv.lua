@@ -21,6 +21,7 @@ local function property(kind, text) return { type = kind, description = text } e
 local action_schema = { type = "object", title = "Action", additionalProperties = false, properties = {
   source = property("string", "kernel.cu, with plan"), plan = property("string", "plan.lua, with source"),
   python = property("string", "a Python file with ModelNew"), text = property("string", "a model's reply with fenced blocks"),
+  short = property("string", "a message in the short form"),
   schedule = property("object", "what compose makes: fuse, libraries, tensor_cores"),
   tool = property("string", "a tool of the session, instead of a candidate"), arguments = property("object", "of the tool"),
   name = property("string", "what the candidate is called"), note = property("string", "what was changed, and why"),

@@ -97,7 +97,7 @@ local function measured(self, entry, c, how)
   return shown(turn, false)
 end
 
--- A schedule becomes a candidate where its task is loaded.
+-- A schedule, or a message in the short form, becomes a candidate where its task is loaded.
 local function lowered(self, client, entry, spec)
   return self.pool:run(client, entry, function(held)
     local c, facts, decisions = candidate.new(spec, held)
@@ -109,7 +109,7 @@ end
 --- `how` = { client = an address, memo = use what was measured, confirm = evaluate again what passes }.
 function Score:one(entry, spec, how)
   local c, facts, decisions
-  if spec.schedule then
+  if candidate.needs_task(spec) then
     local made, message, name = lowered(self, how.client, entry, spec)
     if not made then return nil, message, name end
     c, facts, decisions = made.candidate, made.facts, made.decisions

@@ -27,12 +27,19 @@ local function row_of(set, row, times)
 end
 
 -- One line, columns in their order: the same row is the same bytes.
-local function line_of(row)
+local function line_of(row, columns)
   local parts = {}
-  for _, column in ipairs(M.columns) do
+  for _, column in ipairs(columns) do
     if row[column] ~= nil then parts[#parts + 1] = ("%s: %s"):format(encode(column), encode(row[column])) end
   end
   return "{" .. table.concat(parts, ", ") .. "}\n"
+end
+
+--- Rows as lines of JSON in the file `path`: true, or nil, message, name.
+function M.lines(path, rows, columns)
+  local lines = {}
+  for i, row in ipairs(rows) do lines[i] = line_of(row, columns) end
+  return file.replace(path, table.concat(lines))
 end
 
 -- Times of a set on GPUs, by number.
@@ -48,14 +55,14 @@ end
 
 local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
--- tasks.parquet of tasks.jsonl: true, or nil and why there is none. To ask which Python serves starts a task host, so one that
--- is known already is given.
-local function parquet(folder, known)
+--- NAME.parquet of NAME.jsonl in a folder: true, or nil and why there is none. To ask which Python serves starts a task host, so one
+--- that is known already is given.
+function M.parquet(folder, file_name, columns, known)
   local program, message, kind = known, nil, nil
   if not program then program, message, kind = python.path() end
   if not program then return nil, message, kind end
   local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(quoted(program), quoted(python.host_folder() .. "/judge/task/parquet_writer.py"),
-    quoted(folder .. "/tasks.jsonl"), quoted(folder .. "/tasks.parquet"), table.concat(M.columns, " "))))
+    quoted(("%s/%s.jsonl"):format(folder, file_name)), quoted(("%s/%s.parquet"):format(folder, file_name)), table.concat(columns, " "))))
   local said = pipe:read "a"
   if pipe:close() then return true end
   return nil, said:match "([^\n]+)%s*$" or "it cannot be written", "missing"
@@ -64,19 +71,19 @@ end
 --- Write tasks.jsonl and tasks.parquet beside the store; `program`, if known, is the Python of the task host. Returns { tasks =, parquet = nil or why there is none }, or nil,
 --- message, name.
 function M.write(set, rows, program)
-  local lines, times = {}, times_of(set)
+  local list, times = {}, times_of(set)
   for _, row in ipairs(rows) do
     if row.status == "kept" then
       local made, message = row_of(set, row, times[row.number] or {})
       if not made then return nil, message, "io" end
-      lines[#lines + 1] = line_of(made)
+      list[#list + 1] = made
     end
   end
-  local ok, message, name = file.replace(set.folder .. "/tasks.jsonl", table.concat(lines))
+  local ok, message, name = M.lines(set.folder .. "/tasks.jsonl", list, M.columns)
   if not ok then return nil, message, name end
   local why
-  if #lines > 0 then ok, why = parquet(set.folder, program) end
-  return { tasks = #lines, parquet = not ok and why or nil }
+  if #list > 0 then ok, why = M.parquet(set.folder, "tasks", M.columns, program) end
+  return { tasks = #list, parquet = not ok and why or nil }
 end
 
 return M

@@ -19,8 +19,8 @@ local function progress(state, number, row)
 end
 
 --- Draw until `count` tasks are kept, or `most` draws have a row. `shard` = { i, n }: the i-th of n parts of the numbers. `say` is called with
---- a line for each draw. Returns "finished", "interrupted" or "exhausted", or nil, message, name.
-function M.run(set, maker, count, shard, most, say)
+--- a line for each draw, `each` (number, row), if given, after a task was kept: true, or nil, message, name. Returns "finished", "interrupted" or "exhausted", or nil, message, name.
+function M.run(set, maker, count, shard, most, say, each)
   local there, number, drawn = set:numbers(), shard[1], 0
   local state = { kept = set:kept(), count = count, gaps = {} }
   local last = core.clock.now()
@@ -39,6 +39,11 @@ function M.run(set, maker, count, shard, most, say)
         state.kept, state.gaps[#state.gaps + 1], last = state.kept + 1, now - last, now
       end
       say(progress(state, number, row))
+      if each and row.status == "kept" then
+        ok, message, name = each(number, row)
+        if name == "interrupted" then return "interrupted" end
+        if not ok then return nil, message, name end
+      end
     end
     number, drawn = number + shard[2], drawn + 1
   end

@@ -80,6 +80,9 @@ local function ready(self)
   return true
 end
 
+--- Have a task host at hand: `host`, `hello`. Returns true, or nil, message, name.
+function Maker:begin() return ready(self) end
+
 --- One question to the task host.
 function Maker:ask(request)
   local ok, message, name = ready(self)

@@ -93,6 +93,23 @@ function Set:kept()
   return self.store:query("SELECT count(DISTINCT graph) AS n FROM synth_draws WHERE synth = ? AND status = 'kept'", self.id)[1].n
 end
 
+--- What teaches the kept tasks, by number, decoded.
+function Set:texts()
+  local found = {}
+  for _, row in ipairs(self.store:query("SELECT number, json FROM synth_texts WHERE synth = ?", self.id)) do found[row.number] = decode(row.json) end
+  return found
+end
+
+--- Numbers of tasks that have been taught, as a set.
+function Set:taught()
+  local there = {}
+  for _, row in ipairs(self.store:query("SELECT number FROM synth_texts WHERE synth = ?", self.id)) do there[row.number] = true end
+  return there
+end
+
+--- Add what teaches a task. Returns true, or nil, message, name.
+function Set:teach(number, data) return self.store:insert("synth_texts", { synth = self.id, number = number, json = encode(data) }) end
+
 --- The text of a kept row's file.
 function Set:code(row) return self.store:read(row.code) end
 

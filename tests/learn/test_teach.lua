@@ -1,0 +1,134 @@
+-- `cawb synth --teach`: texts that are right, of tasks that are split by structure; interrupted and joined sets go on.
+
+local check = dofile "tests/support/check.lua"
+local core = require "cawb.core"
+local parts = require "cawb.learn.synth.parts"
+local sets = require "cawb.learn.synth.set"
+local split = require "cawb.learn.teach.split"
+local suite = require "cawb.suite.suite"
+local teacher = require "cawb.learn.teach.teacher"
+
+local dir = check.folder()
+
+local function read(path)
+  local f <close> = assert(io.open(path))
+  return f:read "a"
+end
+
+local function cawb(words)
+  local out, status = check.shell(("('%s' synth %s) 2>%s/err"):format(core.program, words, dir))
+  return out, status, read(dir .. "/err")
+end
+
+local function lines(path)
+  local list = {}
+  for line in io.lines(path) do list[#list + 1] = core.json.decode(line) end
+  return list
+end
+
+-- ---- splits
+
+local none, all = { families = 0, pairs = 0, sizes = 0 }, { families = 1, pairs = 1, sizes = 1 }
+
+check.test("the ways to write an operator are one family", function()
+  for _, op in ipairs { "nn.AdaptiveAvgPool1d", "nn.AdaptiveAvgPool3d", "F.adaptive_avg_pool2d" } do
+    check.equal(split.family(op), "adaptiveavgpool")
+  end
+  check.equal(split.family "torch.log1p", "log1p")
+  check.equal(split.family "nn.ReLU" ~= split.family "nn.ReLU6", true)
+end)
+
+check.test("a task belongs to one part, by its family, its pair, its sizes", function()
+  local ops = { "nn.ReLU", "torch.sum" }
+  check.equal(split.of(ops, { 8, 16 }, none), "train")
+  check.equal(split.of(ops, { 8, 16 }, all), "families")
+  check.equal(split.of(ops, { 8, 16 }, { families = 0, pairs = 1, sizes = 1 }), "pairs")
+  check.equal(split.of({ "nn.ReLU" }, { 8, 16 }, { families = 0, pairs = 1, sizes = 1 }), "sizes", "one operator has no pair")
+  check.equal(split.of({ "nn.ReLU", "F.relu" }, { 8 }, { families = 0, pairs = 1, sizes = 0 }), "train", "nor has one family")
+end)
+
+check.test("order and batch do not change the part", function()
+  for i = 1, 40 do
+    local how = { families = 0.1, pairs = 0.3, sizes = 0.3 }
+    local a, b = "torch.f" .. i, "torch.g" .. i
+    check.equal(split.of({ a, b }, { 8, i }, how), split.of({ b, a }, { 512, i }, how))
+  end
+end)
+
+check.test("about as many are held out as were asked for", function()
+  local n = 0
+  for i = 1, 1000 do if split.of({ "torch.x" .. ("%c"):format(97 + i % 26):rep(1 + i // 26) }, { 4, 4 }, { families = 0.2, pairs = 0, sizes = 0 }) ~= "train" then n = n + 1 end end
+  check.equal(n > 120 and n < 280, true, n)
+end)
+
+-- ---- small things
+
+check.test("a task's sizes are put into its text, and into nothing else", function()
+  local code = "batch_size = 4096\nfeatures = 512\nx = batch_size = 4096\n"
+  check.equal(teacher.at_sizes(code, { batch_size = 8, features = 16 }), "batch_size = 8\nfeatures = 16\nx = batch_size = 4096\n")
+end)
+
+check.test("a process gets the words of its command, without those that are its own", function()
+  local words = parts.without { "--teach", "--jobs", "4", "--out", "x", "--seed", "3", "--count=9", "--draws", "5", "--set", "teach.texts=2" }
+  check.equal(table.concat(words, " "), "--teach --seed 3 --set teach.texts=2")
+end)
+
+check.test("misuse is told", function()
+  for words, why in pairs { ["--jobs 2 --shard 1/2"] = "goes without", ["--jobs x"] = "a whole number",
+                            ["--teach --set teach.text=3"] = "teach" } do
+    local _, status, said = cawb("--out " .. dir .. "/no " .. words)
+    check.equal(status, 2, words)
+    check.matches(said, why)
+  end
+end)
+
+-- ---- a set
+
+local small = (" --device sim:h100 --seed 7 --teach --set synth.ops=1:1 --set synth.ranks=2:1 --set synth.shares=F:1 --set synth.memory=500000"
+  .. " --set synth.operations=5000000 --set teach.texts=2 --set teach.tries=4 --set teach.memory=65536 --set teach.battery=mixed "):gsub("%s+", " ")
+
+local first = dir .. "/first"
+
+check.test("texts are written for the kept tasks, and their files agree", function()
+  local out, status, said = cawb(("--out %s --count 2 %s"):format(first, small))
+  check.equal(status, 0, said)
+  check.matches(out, "texts of %d tasks")
+  local texts, tasks = lines(first .. "/texts.jsonl"), lines(first .. "/taught.jsonl")
+  check.equal(#tasks > 0 and #texts >= #tasks, true)
+  local by_name = {}
+  for _, task in ipairs(tasks) do by_name[task.name] = task end
+  for _, text in ipairs(texts) do
+    local task = by_name[text.task]
+    check.equal(task ~= nil, true, text.task)
+    check.equal(text.split, task.split)
+    check.equal(text.prompt[1].content, task.prompt)
+    check.equal(text.prompt[1].role .. text.completion[1].role, "userassistant")
+    check.matches(text.completion[1].content, "^```cuda\n.*\n```\n```lua\n.*\n```$")
+    check.equal(text.of_best > 0 and text.of_best <= 1, true)
+    check.equal(task.prompt:find(task.code:gsub("%s+$", ""), 1, true) ~= nil, true, "the prompt has the task at the sizes that are taught")
+  end
+  check.equal(#assert(suite.load(first .. "/taught.jsonl")), #tasks)
+  check.matches(read(first .. "/texts.md"), "## Splits")
+end)
+
+check.test("the same command does nothing again, and --count 0 writes the files again", function()
+  local before = read(first .. "/texts.jsonl")
+  local _, status, said = cawb(("--out %s --count 2 %s"):format(first, small))
+  check.equal(status, 0, said)
+  check.equal(said:find("draw 1 ", 1, true), nil)
+  assert(os.remove(first .. "/texts.jsonl"))
+  check.equal(select(2, cawb("--out " .. first .. " --count 0 --quiet")), 0)
+  check.equal(read(first .. "/texts.jsonl"), before)
+end)
+
+check.test("processes side by side make a set, and what one has taught is not taught again", function()
+  local out, status, said = cawb(("--out %s/both --count 2 --jobs 2 --quiet %s"):format(dir, small))
+  check.equal(status, 0, said)
+  check.matches(out, "texts of %d tasks")
+  local set <close> = assert(sets.open(dir .. "/both"))
+  local n = 0
+  for _ in pairs(set:taught()) do n = n + 1 end
+  check.equal(n, 2)
+end)
+
+return check.done()
