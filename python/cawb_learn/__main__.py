@@ -3,6 +3,7 @@
     python python/cawb_learn run SUITE --out DIR [--knob NAME=VALUE]...      one run: all stages, checkpoints, search baselines, the table
     python python/cawb_learn ablate SUITE --out DIR [--seeds N]              the same for every variant
     python python/cawb_learn report DIR                                      what is there by now, as a table and curves
+    python python/cawb_learn lm CORPUS --model FILE --out DIR                a pretrained language model, see lm/words.py
 """
 import argparse
 import ast
@@ -51,6 +52,9 @@ def knobs_of(args):
 
 
 def main():
+    if sys.argv[1:2] == ["lm"]:
+        from lm import words
+        sys.exit(words.main(sys.argv[2:]))
     args = _words().parse_args()
     args.options = _pairs(args.option, "--option")
     import ablate

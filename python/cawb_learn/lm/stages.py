@@ -1,0 +1,168 @@
+"""stages: imitation, RL of one turn, RFT, each followed by the measurement. What is done is in the folder, and is not done again."""
+import json
+import os
+import random
+import time
+
+from . import corpus, imitation, judge, measure, samples, weights
+
+STAGES = ("imitation", "single", "rft")
+
+
+class Over(Exception):
+    """The time is up; the same command goes on."""
+
+
+def _write(path, rows):
+    with open(path + ".new", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    os.replace(path + ".new", path)
+
+
+class Run:
+    """The stages of one model on one corpus in a folder."""
+
+    def __init__(self, folder, out, model, knobs, env, seconds=None, say=print):
+        self.folder, self.out, self.path, self.knobs, self.env, self.say = folder, out, model, knobs, env, say
+        self.ends = time.monotonic() + seconds if seconds else None
+        os.makedirs(out, exist_ok=True)
+        self._check()
+
+    def _check(self):
+        """A folder holds a run with the same numbers, or a new one."""
+        path, mine = os.path.join(self.out, "run.json"), {"knobs": self.knobs, "model": os.path.basename(self.path)}
+        if not os.path.exists(path):
+            _write(path, [mine])
+        with open(path, encoding="utf-8") as file:
+            there = json.load(file)
+        if there != mine:
+            changed = sorted(name for name in self.knobs if there["knobs"].get(name) != self.knobs[name]) or ["model"]
+            raise SystemExit("%s was begun with other knobs (%s): take another folder" % (self.out, ", ".join(changed)))
+
+    def place(self, *names):
+        return os.path.join(self.out, *names)
+
+    def adapter(self, stage):
+        """The folder of a stage's adapters, if it is done."""
+        path = self.place(stage, "adapter")
+        return path if os.path.exists(os.path.join(path, "adapter_config.json")) else None
+
+    def _before(self, stage):
+        """The adapters that a stage begins with: those of the last stage before it that is done."""
+        return next((path for path in (self.adapter(name) for name in reversed(STAGES[:STAGES.index(stage)])) if path), None)
+
+    def _loaded(self, adapter):
+        model, tokenizer = weights.load(self.path, self.knobs["seed"])
+        return weights.adapted(model, self.knobs, adapter), tokenizer
+
+    def _learn(self, stage, rows, model, tokenizer, epochs, rate):
+        done, log = imitation.learn(model, tokenizer, rows, self.place(stage), self.knobs, epochs, rate, self.ends)
+        self._ended(stage, done, log)
+
+    def _ended(self, stage, done, log):
+        _write(self.place(stage, "log.jsonl"), log)
+        if not done:
+            raise Over(stage)
+
+    # ---- stages
+
+    def imitation(self):
+        model, tokenizer = self._loaded(None)
+        rows = corpus.texts(self.folder, tokenizer, self.knobs["length"])
+        self.say("imitation: %d texts, %d tokens" % (len(rows), sum(row["length"] for row in rows)))
+        self._learn("imitation", rows, model, tokenizer, self.knobs["imitation_epochs"], self.knobs["imitation_rate"])
+
+    def single(self):
+        from . import single
+        model, tokenizer = self._loaded(self._before("single"))
+        self._ended("single", *single.learn(model, tokenizer, self.folder, self.env, self.place("single"), self.knobs, self.ends))
+
+    def _kept(self, model, tokenizer):
+        """Its own samples that are right, of each task the fastest that differ."""
+        path = self.place("rft", "kept.jsonl")
+        if not os.path.exists(path):
+            os.makedirs(self.place("rft"), exist_ok=True)
+            tasks = corpus.tasks(self.folder, "train")
+            random.Random(self.knobs["seed"]).shuffle(tasks)
+            tasks = tasks[:self.knobs["rft_tasks"]]
+            answers = samples.write(model, tokenizer, [task["prompt"] for task in tasks], self.knobs, self.knobs["seed"] + 1)
+            results = self._scores(tasks, answers)
+            kept = []
+            for task, texts, of in zip(tasks, answers, results, strict=True):
+                right = {text: one["time_s"] for text, one in zip(texts, of, strict=True) if one["ok"]}
+                kept += [{"prompt": task["prompt"], "text": text} for text in sorted(right, key=right.get)[:self.knobs["rft_kept"]]]
+            _write(path, kept)
+        return corpus.lines(path)
+
+    def rft(self):
+        model, tokenizer = self._loaded(self._before("rft"))
+        kept = self._kept(model, tokenizer)
+        self.say("rft: %d samples are kept" % len(kept))
+        rows = [corpus.encoded(tokenizer, row["prompt"], row["text"]) for row in kept]
+        if rows:
+            self._learn("rft", rows, model, tokenizer, self.knobs["rft_epochs"], self.knobs["rft_rate"])
+        else:
+            model.save_pretrained(self.place("rft", "adapter"))
+
+    # ---- the measurement
+
+    def _scores(self, tasks, answers):
+        flat = judge.score(self.env, [(task["name"], text) for task, texts in zip(tasks, answers, strict=True) for text in texts])
+        found = iter(flat)
+        return [[next(found) for _ in texts] for texts in answers]
+
+    def _row(self, name, tasks, answers, splits=True):
+        known = measure.known_texts(self.folder)
+        results = self._scores(tasks, answers)
+        _write(self.place("results-%s.jsonl" % name), [{"task": task["name"], "split": task["split"], "answers": texts, "results": of}
+                                                       for task, texts, of in zip(tasks, answers, results, strict=True)])
+        row = dict(stage=name, **measure.table(results, answers, known, self.knobs["samples"]))
+        for split in sorted({task["split"] for task in tasks}) if splits else ():
+            mine = [i for i, task in enumerate(tasks) if task["split"] == split]
+            row[split] = measure.table([results[i] for i in mine], [answers[i] for i in mine], known, self.knobs["samples"])
+        measure.keep(self.place("table.jsonl"), row)
+        self.say(told(row))
+        return row
+
+    def baselines(self):
+        """What is put beside the stages."""
+        tasks = corpus.held_out(self.folder, self.knobs["held_out"])
+        for name, row in measure.teacher(self.folder, tasks).items():
+            measure.keep(self.place("table.jsonl"), dict(stage=name, **row))
+            self.say(told(dict(stage=name, **row)))
+        self._row("memory", tasks, measure.nearest(self.folder, tasks, self.knobs["samples"]))
+
+    def measured(self, stage):
+        """Samples of a stage's model on held-out tasks, written once, and judged."""
+        tasks, path = corpus.held_out(self.folder, self.knobs["held_out"]), self.place("answers-%s.jsonl" % stage)
+        if not os.path.exists(path):
+            model, tokenizer = weights.load(self.path, self.knobs["seed"])
+            model = weights.merged(model, self.adapter(stage))
+            _write(path, samples.write(model, tokenizer, [task["prompt"] for task in tasks], self.knobs, self.knobs["seed"]))
+        return self._row(stage, tasks, corpus.lines(path))
+
+    def _has_row(self, stage):
+        path = self.place("table.jsonl")
+        return os.path.exists(path) and any(row["stage"] == stage for row in corpus.lines(path))
+
+    def run(self, stages=STAGES):
+        """All of these stages, from where the folder was left. Returns the rows of the table."""
+        for stage in stages:
+            if not self.adapter(stage):
+                getattr(self, stage)()
+            if self.ends and time.monotonic() > self.ends:
+                raise Over(stage)
+            if not self._has_row(stage):
+                self.measured(stage)
+        if not self._has_row("memory"):
+            self.baselines()
+        return corpus.lines(self.place("table.jsonl"))
+
+
+def told(row):
+    """A row in a line."""
+    words = ["%-18s" % row["stage"]]
+    for name, value in row.items():
+        if name != "stage" and isinstance(value, (int, float)):
+            words.append("%s %s" % (name, value if isinstance(value, int) else "%.3f" % value))
+    return "  ".join(words)

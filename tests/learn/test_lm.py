@@ -1,0 +1,135 @@
+"""python/cawb_learn/lm/: what needs no transformers: which tasks are measured on, what is learnt of a text, and the figures of the table.
+tests/learn/train/lm has the stages, with a tiny model and the judge."""
+import json
+import math
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "python", "cawb_learn"))
+
+from lm import corpus, judge, knobs, measure  # noqa: E402
+
+TEXTS = {"a": "```cuda\nk1_add(x1, y2)\n```", "b": "```cuda\nk7_add(x3, y9)\n```", "c": "```cuda\nother(x1)\n```"}
+
+
+def folder_of(tasks, texts=()):
+    folder = tempfile.mkdtemp()
+    for name, rows in (("taught", tasks), ("texts", texts)):
+        with open(os.path.join(folder, name + ".jsonl"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    return folder
+
+
+def text(task, message, compile_, split="train"):
+    return {"task": task, "split": split, "prompt": [{"role": "user", "content": "?"}], "completion": [{"role": "assistant", "content": message}],
+            "compile": compile_, "eager": compile_, "time_s": 1.0 / compile_}
+
+
+class Letters:
+    """A tokenizer of letters whose conversations are Q, the question, A."""
+
+    def apply_chat_template(self, messages, **_):
+        return [ord(c) for c in "Q" + messages[0]["content"] + "A"]
+
+    def __call__(self, words, **_):
+        return {"input_ids": [ord(c) for c in words]}
+
+
+def test_an_answer_alone_is_learnt():
+    row = corpus.encoded(Letters(), "why", "so")
+    told = [token for token, label in zip(row["input_ids"], row["labels"]) if label != -100]
+    assert "".join(map(chr, told)) == "so<|im_end|>" and len(row["labels"]) == row["length"]
+    assert "".join(map(chr, row["input_ids"])).startswith("QwhyAso")
+
+
+def test_long_texts_and_other_splits_are_left_out():
+    folder = folder_of([], [text("a", "x", 1.0), text("b", "y" * 90, 1.0), text("c", "z", 1.0, "pairs")])
+    assert len(corpus.texts(folder, Letters(), 50)) == 1 and len(corpus.texts(folder, Letters(), 500)) == 2
+
+
+def test_held_out_tasks_are_of_all_parts_and_none_to_learn_on():
+    tasks = [{"name": "%s%d" % (split, i), "split": split} for split, n in (("train", 9), ("families", 5), ("pairs", 2), ("sizes", 4)) for i in range(n)]
+    picked = corpus.held_out(folder_of(tasks), 6)
+    assert sorted(task["split"] for task in picked) == ["families", "families", "pairs", "pairs", "sizes", "sizes"]
+    assert picked == corpus.held_out(folder_of(tasks), 6) and len(corpus.held_out(folder_of(tasks), 99)) == 11
+
+
+def test_a_file_that_is_missing_is_told():
+    try:
+        corpus.tasks(tempfile.mkdtemp())
+    except SystemExit as error:
+        assert "cawb synth --teach" in str(error)
+    else:
+        raise AssertionError("nothing was said")
+
+
+def test_one_of_k():
+    assert measure.of_k(0, 8, 8) == 0 and measure.of_k(8, 8, 1) == 1 and measure.of_k(1, 8, 8) == 1
+    assert math.isclose(measure.of_k(2, 8, 1), 0.25) and math.isclose(measure.of_k(1, 4, 2), 0.5)
+
+
+def test_names_do_not_make_a_text_new():
+    assert measure.bare(TEXTS["a"]) == measure.bare(TEXTS["b"]) != measure.bare(TEXTS["c"])
+
+
+def test_table():
+    right, slow = {"ok": True, "stage": None, "compile": 2.0}, {"ok": True, "stage": None, "compile": 0.5}
+    wrong, mute = {"ok": False, "stage": "verify"}, {"ok": False, "stage": "reply"}
+    row = measure.table([[right, wrong], [slow, mute], [wrong, mute]], [["a", "b"], ["a", "c"], ["d", "e"]], {"a"}, 2)
+    assert math.isclose(row["right@1"], 1 / 3) and math.isclose(row["right@2"], 2 / 3)
+    assert math.isclose(row["faster@1"], 1 / 6) and math.isclose(row["faster@2"], 1 / 3)
+    assert math.isclose(row["geomean of the best"], 1.0) and math.isclose(row["unreadable"], 1 / 3)
+    assert math.isclose(row["new"], 4 / 6) and row["new and right"] == 0
+
+
+def test_nothing_right_has_no_mean():
+    row = measure.table([[{"ok": False, "stage": "compile"}]], [["x"]], set(), 1)
+    assert row["geomean of the best"] is None and row["not built"] == 1
+
+
+def test_the_teacher_and_memory():
+    folder = folder_of([{"name": name, "split": "train", "prompt": words} for name, words in (("a", "relu sum"), ("b", "tanh max"))],
+                       [text("a", "first", 0.9), text("a", "best", 1.2), text("b", "only", 1.0)])
+    rows = measure.teacher(folder, [{"name": "a"}, {"name": "b"}])
+    assert rows["teacher's default"]["faster@1"] == 0 and rows["teacher's best"]["faster@1"] == 0.5
+    found = measure.nearest(folder, [{"prompt": "relu mean"}, {"prompt": "tanh"}], 3)
+    assert set(found[0]) <= {"first", "best"} and found[1] == ["only"] * 3
+
+
+def test_what_is_kept_of_an_answer():
+    item = {"ok": True, "stage": None, "reward": 2.0, "time_s": {"median": 1e-6}, "speedup": {"eager": {"median": 3.0}}}
+    assert judge.short(item)["compile"] == 3.0, "a task without torch.compile is compared with eager PyTorch"
+    assert judge.short({"ok": False, "stage": "reply", "reason": "no block", "reward": -1.0}) == {
+        "ok": False, "stage": "reply", "reason": "no block", "reward": -1.0}
+
+
+def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
+    class Env:
+        asked = 0
+
+        def score_all(self, items):
+            Env.asked += len(items)
+            if any(item["candidate"]["short"] == "dead" for item in items):
+                raise judge.cawb.Failed("the machine")
+            return [{"ok": False, "stage": "compile", "reason": item["candidate"]["short"], "reward": -1.0} for item in items]
+    found = judge.score(Env(), [("t", "x"), ("t", "x"), ("t", "y")])
+    assert [one["reason"] for one in found] == ["x", "x", "y"] and Env.asked == 2
+    found = judge.score(Env(), [("t", "x"), ("t", "dead")])
+    assert [one["stage"] for one in found] == ["compile", "failed"]
+
+
+def test_knobs():
+    assert knobs.of(**knobs.TINY)["rank"] == knobs.TINY["rank"]
+    try:
+        knobs.of(ranks=3)
+    except SystemExit as error:
+        assert "ranks" in str(error)
+    else:
+        raise AssertionError("an unknown knob was taken")
+
+
+if __name__ == "__main__":
+    for name, one in list(globals().items()):
+        if name.startswith("test_"):
+            one()
