@@ -31,24 +31,13 @@ end
 local shown = { columns = "column_sum", convolution = "conv_relu", elementwise = "gelu", layernorm = "layernorm", linear = "linear_gelu",
                 matmul = "matmul", norm = "l2_norm", reduce = "row_sum", scan = "cumsum", softmax = "softmax" }
 
-local function first_lines(source)
-  local lines = {}
-  for line in source:gmatch "[^\n]+" do
-    local text = line:match "^//%s*(.*)"
-    if not text then break end
-    lines[#lines + 1] = text
-  end
-  return table.concat(lines, " ")
-end
-
 local function add_ladders(self)
   for _, family in ipairs(families.list()) do
     for _, version in ipairs(shown[family.name] and family.versions or {}) do
       add(self, { key = ("%s/%s"):format(family.name, version), group = "ladder: " .. family.name, title = version, task = shown[family.name],
         read = function()
           local path = ("%s/%s"):format(family.dir, version)
-          local source = assert(file.read(path .. ".cu"))
-          return { source = source, plan = assert(file.read(path .. ".lua")), family = family.name, note = first_lines(source) }
+          return { source = assert(file.read(path .. ".cu")), plan = assert(file.read(path .. ".lua")), family = family.name }
         end })
     end
   end

@@ -41,7 +41,7 @@ function facts(r) {
   return part("What limits it", el("dl", { class: "facts" }, ...list),
     o ? el("p", {}, `occupancy ${(100 * o.share).toFixed(0)}%: a multiprocessor holds ${number(o.blocks)} ${o.blocks === 1 ? "block" : "blocks"} of ${number(o.threads)} threads of ${o.kernel}; the limit is ${o.limiter}`) : null, meter,
     o ? el("p", { class: "faint" }, [`grid ${number(o.grid)}`, o.registers ? `${number(o.registers)} registers` : null, o.shared ? `${number(o.shared)} bytes of shared memory` : null,
-      "room for blocks by " + o.limits.map(([what, n]) => `${what} ${number(n)}`).join(", ")].filter(Boolean).join("; ")) : null,
+      "room for " + o.limits.map(([what, n]) => what === "blocks" ? `${number(n)} blocks at most` : `${number(n)} by ${what}`).join(", ")].filter(Boolean).join("; ")) : null,
     c.sectors ? el("p", { class: "faint" }, [`${number(c.sectors)} sectors a request`, c.wavefronts ? `${number(c.wavefronts)} passes a request to shared memory` : null,
       c.lanes ? `${number(c.lanes)} lanes an instruction` : null].filter(Boolean).join("; ")) : null);
 }
