@@ -92,7 +92,7 @@ function(cawb_test_environment)
   set_property(TEST ${arg_TESTS} APPEND PROPERTY ENVIRONMENT ${arg_SET})
 endfunction()
 cawb_test_environment(TESTS judge/host/test_judge.py SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
-cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/test_slides.py
+cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/workshop/test_slides.py
   suite/test_cluster.py door/test_promote.py door/test_backend.py door/test_backend_graphs.py door/test_backend_late.py door/test_backend_sizes.py door/test_opinfo.py door/test_programs.py agent/test_mcp.py learn/test_serve.py
   learn/test_serve_sessions.py learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_serve_load.py
   learn/test_client.py door/ci/test_judging.py door/look/test_look.py door/look/test_look_page.py
@@ -144,7 +144,7 @@ target_compile_definitions(test_device_cuda_library PRIVATE
 set_tests_properties(judge/python/test_tier2.lua compose/emit/test_tensor_conv.lua PROPERTIES COST 100)
 set_tests_properties(door/ci/test_judging.py door/test_docs_run.lua judge/test_redteam.lua PROPERTIES COST 70)
 set_tests_properties(door/test_examples.lua door/ci/test_workflow.py compose/emit/test_tensor.lua compose/test_compose.lua PROPERTIES COST 40)
-set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.lua door/test_workshop.lua compose/test_operators.lua
+set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.lua door/workshop/test_workshop.lua compose/test_operators.lua
   door/test_promote.py compose/emit/test_attention.lua sim/code/test_kernels.lua run/test_run.lua PROPERTIES COST 20)
 
 # `./bootstrap test` runs the tests labelled quick, `./bootstrap test all` the long ones too. A test is long above about six seconds of
@@ -158,7 +158,7 @@ set(long_tests
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
   door/test_backend_graphs.py door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
   door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
-  door/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
+  door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
   judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua
   learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_teach.lua learn/test_train.py
   run/test_run.lua sim/code/test_corpus.lua sim/code/test_kernels.lua torch/test_operators.lua torch/test_operators.py)
