@@ -18,6 +18,7 @@ M.public = {
   manifest = "gpu.manifest",
   pointwise = "compose.operators.pointwise",
   proposals = "agent.proposals",
+  short = "agent.short",
   session = "agent.session",
   stats = "base.stats",
   tools = "agent.tools",

@@ -124,6 +124,30 @@ check.test("a model with nothing to do ends the run", function()
   check.matches(r.reason, "^3 replies in a row called no tool: react needs an endpoint with tool calls; ")
 end)
 
+check.test("a model that writes the same call without end, or calls that cannot be read, ends the run", function()
+  local look, open = { "", { "list" } }, { "", { "measure", bad = "the call is not closed with </call>" } }
+  local run, r = react { files, measure, look, look, look, look, submit }
+  check.equal(r.ended, "gave up")
+  check.equal(r.best, 1)
+  check.matches(r.reason, "^3 replies in a row held no new call")
+  local last = ""
+  for _, e in ipairs(place:events(run)) do if e.data.role == "tool" then last = e.data.text end end
+  check.matches(last, "last call, too")
+  _, r = react { open, open, open, submit }
+  check.matches(r.reason, "^3 replies in a row held no new call")
+  _, r = react { look, { "", { "measure" } }, look, { "", { "measure" } }, look, files, measure, submit }
+  check.equal(r.best, 1, "it does something else between them")
+end)
+
+check.test("a model without tools may write both files in its reply", function()
+  local reply = { ("Here.\n```cuda\n%s```\n```lua\n%s```\n"):format(source, plan) }
+  local _, r = react { reply, reply, { "Done." }, { "Done." } }
+  check.equal(#r.turns, 1, "the same again is no turn")
+  check.equal(r.best, 1)
+  check.equal(r.ended, "gave up")
+  check.equal(r.turns[1].note, "written in a reply")
+end)
+
 check.test("an agent begins with what compose makes and tries another schedule; the faster one is the best", function()
   local talk = "tests/agent/cassettes/react_compose.jsonl"
   local r, status, err = program(talk, "--set settings.start=compose --set task.rows=64 --set task.cols=256 --set verify.trials=1")

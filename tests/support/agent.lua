@@ -82,7 +82,7 @@ function M.cassette(dir, name, replies)
     if r.error then lines[#lines + 1] = core.json.encode { error = { name = r.error[1], message = r.error[2] } }
     else
       local calls = core.json.array {}
-      for i = 2, #r do calls[i - 1] = { name = r[i][1], arguments = r[i][2] or {} } end
+      for i = 2, #r do calls[i - 1] = { name = r[i][1], arguments = r[i][2] or {}, bad = r[i].bad } end
       lines[#lines + 1] = core.json.encode { reply = { text = r[1], calls = calls, usage = r.usage } }
     end
   end

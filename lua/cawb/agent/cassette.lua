@@ -54,7 +54,7 @@ local function reply_data(reply)
   local calls
   for i, c in ipairs(reply.calls) do
     calls = calls or {}
-    calls[i] = { id = c.id, name = c.name, raw = c.raw }
+    calls[i] = { id = c.id, name = c.name, raw = c.raw, bad = c.bad }
   end
   return { text = reply.text, reasoning = reply.reasoning ~= "" and reply.reasoning or nil, calls = calls,
     stop = reply.stop, usage = reply.usage, written = reply.written, blocks = reply.blocks,
@@ -119,6 +119,7 @@ local function calls_of(data)
   local calls = {}
   for i, c in ipairs(data.calls or {}) do
     calls[i] = schema.call(c.id or "call_" .. i, c.name, c.raw or core.json.encode(c.arguments or {}))
+    if c.bad then calls[i].bad, calls[i].arguments = c.bad, nil end
   end
   return calls
 end

@@ -92,12 +92,14 @@ function Chat:ask()
   end
 end
 
---- What to say to a reply that does nothing; false once there were `agent.fence` in a row.
-function Chat:nudge(text)
+local mute = "called no tool: %s needs an endpoint with tool calls; `single`, `best_of_n` and `repair` need none"
+
+--- What to say to a reply that does nothing; false once there were `agent.fence` in a row. `why`: what such replies did, if not that they called
+--- no tool.
+function Chat:nudge(text, why)
   self.idle = self.idle + 1
   if self.idle >= self.run.options.agent.fence then
-    return self.run:give_up(("%d replies in a row called no tool: %s needs an endpoint with tool calls; `single`, `best_of_n` and "
-      .. "`repair` need none. cawb report shows the replies"):format(self.idle, self.run.strategy.name))
+    return self.run:give_up(("%d replies in a row %s. cawb report shows the replies"):format(self.idle, why or mute:format(self.run.strategy.name)))
   end
   return self:say(text)
 end
