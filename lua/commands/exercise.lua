@@ -1,11 +1,14 @@
 -- cawb exercise [N [my.cu]]: the workshop's exercises, and what an answer still lacks.
 
 local cawb = require "cawb"
+local class = require "cawb.door.class.command"
+local client = require "cawb.door.class.client"
 local command = require "cawb.door.command"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local exercises = require "cawb.door.exercises"
 local file = require "cawb.base.file"
+local loop = require "cawb.base.loop"
 
 local M = { summary = "ten exercises in CUDA, and what an answer still lacks" }
 
@@ -16,10 +19,22 @@ usage: cawb exercise                      list them
        cawb exercise N my.cu              judge an answer
        cawb exercise N --hint             a hint
        cawb exercise N --solution         an answer
+       cawb exercise class [flags]        judge what a class sends; the address that is printed shows the scoreboard
 
   --device NAME   where answers run, a simulated one (sim:h100)
   --small         sizes that are soon done; the counts are as telling, the times are not
+  --watch         judge again at each save, until Ctrl-C
+  --plain         judge without PyTorch, at small sizes, which is also done where there is none
+  --class URL     send the answer to a class and print its verdict; --name NAME stands on its scoreboard
+  --cheat         with --class: the answer is a cheat; is it caught, and by what?
   --json          one JSON object in place of the page
+
+of a class:
+  --host ADDRESS  where to listen (127.0.0.1); 0.0.0.0: everybody in the network can send kernels, which the simulator executes
+  --port N        0 takes a free one (8000)
+  --places N      answers that are judged at once (as many as cores)
+  --out FILE      where turns are kept (class.jsonl); a class that is begun again goes on
+  --torch         judge with PyTorch: more kinds of errors are told apart, and a turn takes longer
 
 An answer is CUDA source; the exercise launches it. A plan of your own, my.lua beside my.cu, takes the place of the exercise's.
 The goals are counts. A time beside them is modelled on a simulated device.
@@ -102,28 +117,79 @@ local function print_verdict(e, v, path)
   print(("Not yet. A hint: cawb exercise %d --hint"):format(e.number))
 end
 
-local function judge(e, path, given)
+-- An answer's text, and its own plan's where there is one.
+local function texts_of(e, path)
   local source = file.read(path)
   if not source then command.wrong(("there is no file %s: cawb exercise %d --start %s writes one"):format(path, e.number, path)) end
-  local device <close> = command.need(cawb.device(given.device or "sim:h100"))
-  local v = command.need(exercises.judge(e, device, { source },
-    { small = given.small, plan = file.read((path:gsub("%.cu$", "") .. ".lua")) }))[1]
+  return source, file.read((path:gsub("%.cu$", "") .. ".lua"))
+end
+
+local function show(e, v, path, given)
   if given.json then print(core.json.encode(v)) else print_verdict(e, v, path) end
+  io.stdout:flush()
   return v.passed and 0 or 1
 end
 
+-- Wait until the texts differ from these; they are empty while an editor writes them.
+local function changed(path, source, plan)
+  local plan_path = path:gsub("%.cu$", "") .. ".lua"
+  while true do
+    local ok = loop.sleep(0.2)
+    local now = file.read(path)
+    if not ok then return false end
+    if now and now ~= "" and (now ~= source or file.read(plan_path) ~= plan) then return true end
+  end
+end
+
+local function watch(e, session, path, given)
+  while true do
+    local source, plan = texts_of(e, path)
+    show(e, command.need(session:judge(source, plan)), path, given)
+    if not given.json then print(("\n-- waiting for the next save of %s; Ctrl-C ends"):format(path)) end
+    io.stdout:flush()
+    if not changed(path, source, plan) then return 0 end
+    if not given.json then print "" end
+  end
+end
+
+local function judge(e, path, given)
+  local source, plan = texts_of(e, path)
+  local device <close> = command.need(cawb.device(given.device or "sim:h100"))
+  local session <close> = command.need(exercises.open(e, device, { small = given.small, plain = given.plain }))
+  if session.plain and not given.plain then io.stderr:write "judged without PyTorch, at small sizes\n" end
+  if given.watch then return watch(e, session, path, given) end
+  return show(e, command.need(session:judge(source, plan)), path, given)
+end
+
+-- ---- in a class
+
+local function print_caught(v)
+  print(v.caught and ("caught by %s: %s"):format(v.caught, v.reason) or "not caught: either it is no cheat, or the judge has a hole")
+  return v.caught and 1 or 0
+end
+
+local function send(e, path, given)
+  local source, plan = texts_of(e, path)
+  local v = command.need(client.turn(given.class, { name = given.name, exercise = e.number, source = source, plan = plan, cheat = given.cheat or nil }))
+  if v.cheat and not given.json then return print_caught(v) end
+  return show(e, v, path, given)
+end
+
 local own = { ["--start"] = "value", ["--hint"] = "flag", ["--solution"] = "flag", ["--device"] = "value", ["--small"] = "flag",
-  ["--json"] = "flag" }
+  ["--json"] = "flag", ["--watch"] = "flag", ["--plain"] = "flag", ["--class"] = "value", ["--name"] = "value", ["--cheat"] = "flag" }
 
 local function one(e, path, given)
   if given.start then return begin(e, given.start) end
   if given.hint then return print(e.hint) or 0 end
+  if given.class and not (path or given.solution) then command.wrong "--class sends an answer: cawb exercise 3 my.cu --class URL --name NAME" end
+  if given.solution and given.class then return io.write((command.need(client.solution(given.class, e.number)))) and 0 end
   if given.solution then return io.write(exercises.text(e, "solution")) and 0 end
-  if path then return judge(e, path, given) end
+  if path then return (given.class and send or judge)(e, path, given) end
   return explain(e)
 end
 
 function M.main(argv)
+  if argv[1] == "class" then return class.main { table.unpack(argv, 2) } end
   local given, words = command.flags(argv, own)
   if #words > 2 then command.wrong "an exercise and one file: cawb exercise 3 my.cu" end
   if not words[1] then return list() end

@@ -2,7 +2,8 @@
 
 Started as `python3 python/cawb_host` with a connected socket on descriptor 3
 (`--fd N` for another one); it serves requests until that socket ends.
-PyTorch is imported by the first request, so that a Python without it can say so.
+PyTorch is imported by the first request, so that a Python without it can say so. With `--plain` first it
+is not imported at all: see judge/plain.
 """
 import os
 import platform
@@ -20,14 +21,15 @@ from cawb_host.base.protocol import protocol  # noqa: E402  pylint: disable=wron
 def main(arguments):
     """0 at the end of the stream, 1 when it broke, 2 when there is none."""
     try:
-        channel = Channel(socket_number(arguments))
+        plain = arguments[:1] == ["--plain"]
+        channel = Channel(socket_number(arguments[1:] if plain else arguments))
     except (OSError, ValueError) as error:
         sys.stderr.write("task host: no socket to serve (%s); cawb starts this program,"
                          " with a socket on descriptor 3 or on --fd N\n" % error)
         return 2
     protect()
     try:
-        return serve(channel)
+        return serve(channel, plain)
     except (BrokenPipeError, ConnectionError) as error:
         sys.stderr.write("task host: %s\n" % error)
         return 1
@@ -56,7 +58,7 @@ def protect():
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 
 
-def serve(channel):
+def serve(channel, plain):
     host = None
     while True:
         fds, request = (), {}
@@ -64,7 +66,7 @@ def serve(channel):
             request = channel.receive()
             if request is None:
                 return 0
-            host = host or start()
+            host = host or start(plain)
             reply, fds = answer(host, request)
         except Fault as fault:
             reply = fault.reply()
@@ -74,7 +76,10 @@ def serve(channel):
             channel.send((error if isinstance(error, Fault) else from_host(error)).reply(), (), request)
 
 
-def start():
+def start(plain):
+    if plain:
+        from cawb_host.judge.plain.host import Host as Plain
+        return Plain()
     warnings.filterwarnings("ignore", message="Failed to initialize NumPy")  # not needed
     try:
         from cawb_host.operations import Host

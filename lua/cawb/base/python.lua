@@ -60,17 +60,29 @@ local function recent(torch)
   return major and (major > 2 or major == 2 and minor >= 1)
 end
 
-local function try(path, timeout)
-  local host, message, name = wire.start("host", { path, M.host_folder() })
+local function try(path, timeout, plain)
+  local host, message, name = wire.start("host", { path, M.host_folder(), plain and "--plain" or nil })
   if not host then return nil, message, name end
   local hello
   hello, message, name = loop.call(host, { op = "hello" }, { timeout = timeout })
-  if hello and recent(hello.torch) then return host, hello end
+  if hello and (plain or recent(hello.torch)) then return host, hello end
   host:close()
   if hello then
     return nil, ("%s has PyTorch %s; 2.1 or newer is needed"):format(path, hello.torch), "missing"
   end
   return nil, path .. ": " .. message, name
+end
+
+--- Start a task host that needs no PyTorch, and serves tasks of few operators at small sizes (python/cawb_host/judge/plain), with
+--- the first Python that there is; as M.start.
+function M.plain(timeout)
+  local why = "there is no Python"
+  for _, path in ipairs((candidates())) do
+    local host, hello = try(path, timeout, true)
+    if host then return host, hello end
+    why = hello
+  end
+  return nil, why, "missing"
 end
 
 --- Start a task host. Returns the child process and what it said of itself, or

@@ -4,8 +4,10 @@
 local cawb = require "cawb"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local judge = require "cawb.judge.judge"
 local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
+local python = require "cawb.base.python"
 
 local M = {}
 
@@ -77,16 +79,20 @@ local function settled(goal, metrics, s)
     reached = reached }
 end
 
--- What the last exercise is measured against: what compose makes of the same task.
-local function rival(task, all)
+-- What the last exercise is measured against: what compose makes of the same task. It needs PyTorch to see the task; without it the
+-- time counts that was recorded.
+local function rival(e, task, all)
+  if task.plain then
+    return need(task.device.info.name == "sim:h100" and e.compose, "without PyTorch this exercise is judged on sim:h100 alone", "missing")
+  end
   local made, message = require "cawb.compose.candidate".make(task)
   need(made, message, "missing")
   local p = cawb.profile(task, cawb.candidate { source = made.source, plan = made.plan }, { options = all })
   return need(p and p.ok and p.metrics.seconds, "compose's candidate could not be profiled", "missing")
 end
 
-local function beside_compose(task, all, seconds)
-  local other = rival(task, all)
+local function beside_compose(e, task, all, seconds)
+  local other = rival(e, task, all)
   return { name = "modelled time, us", value = 1e6 * seconds, most = 1e6 * other, reached = seconds < other,
     says = "compose, which was told nothing of this task, is not faster" }
 end
@@ -99,7 +105,7 @@ local function count(e, task, c, all, s, verdict)
   if not p.ok then return failed(p) end
   verdict.seconds = p.metrics.seconds
   for i, goal in ipairs(e.goals) do verdict.goals[i] = settled(goal, p.metrics, s) end
-  if e.compose then table.insert(verdict.goals, beside_compose(task, all, p.metrics.seconds)) end
+  if e.compose then table.insert(verdict.goals, beside_compose(e, task, all, p.metrics.seconds)) end
   return verdict
 end
 
@@ -116,24 +122,73 @@ local function judge_on(e, task, source, plan, s)
   return count(e, task, c, all, s, { ok = true, found = v.findings or {}, goals = {} })
 end
 
---- Judge texts of answers on a device, one after the other. `opts`: plan = its own text in place of the exercise's,
---- small = true for sizes that are soon done. Returns for each { passed =, ok = right, reason =, log =, found = { findings },
---- seconds = modelled, goals = {{ name =, value =, most =, least =, reached =, says = }}, sizes = }, in a list; or nil,
---- message, name.
-function M.judge(e, device, sources, opts)
-  if not device.info.modelled then
-    return nil, ("the goals are counts of a simulated device: leave out --device, or name sim:a100 or another one; "
-      .. "cawb judge %s/task.py my.cu measures on a GPU, with a plan my.lua as that beside the task"):format(e.dir), "usage"
+-- A task host for an exercise: PyTorch's, or one that needs none. Returns { process, hello } and whether it is plain.
+local function host_of(plain)
+  local all = cawb.defaults
+  if not plain then
+    local process, hello = python.start(all.deadlines.start)
+    if process then return { process, hello }, false end
   end
-  local s, list = sizes(e, opts and opts.small), {}
+  local process, hello, name = python.plain(all.deadlines.start)
+  return process and { process, hello } or need(nil, hello, name), true
+end
+
+local refusal = "the goals are counts of a simulated device: leave out --device, or name sim:a100 or another one; "
+  .. "cawb judge %s/task.py my.cu measures on a GPU, with a plan my.lua as that beside the task"
+
+local Session = {}
+Session.__index = Session
+
+--- One answer's text, with a plan of its own or the exercise's: { passed =, ok = right, reason =, log =, found = { findings },
+--- seconds = modelled, plain = judged without PyTorch, goals = {{ name =, value =, most =, least =, reached =, says = }}, sizes = }; or
+--- nil, message, name.
+function Session:judge(source, plan)
+  local v, message, name = needed.caught(judge_on, self.e, self.task, source, plan, self.sizes)
+  if not v then return nil, message, name end
+  v.passed, v.sizes, v.plain = passed(v), self.sizes, self.plain
+  return v
+end
+
+--- One answer by the strict judge, rules and all: its facts, or nil, message, name.
+function Session:strict(source, plan)
+  return judge.judge(self.task, candidate(self.e, source, plan), settings(), { once = true, against = {} })
+end
+
+function Session:close()
+  self.task:close()
+  self.process:close()
+end
+Session.__close = Session.close
+
+--- An exercise, ready for answers. `opts`: small = true for sizes that are soon done, plain = true without PyTorch, which is also
+--- taken where there is none; sizes are small then. Returns it, or nil, message, name.
+function M.open(e, device, opts)
+  if not device.info.modelled then return nil, refusal:format(e.dir), "usage" end
   return needed.caught(function()
-    local task <close> = need(cawb.task(e.dir .. "/task.py", { device = device, task = s, options = settings() }))
-    for i, source in ipairs(sources) do
-      list[i] = judge_on(e, task, source, opts and opts.plan, s)
-      list[i].passed, list[i].sizes = passed(list[i]), s
+    local host, plain = host_of(opts and opts.plain)
+    local all, s = settings(), sizes(e, plain or opts and opts.small)
+    all.scale.mode = plain and "none" or all.scale.mode
+    local task, message, name = cawb.task(e.dir .. "/task.py", { device = device, task = s, options = all, host = host })
+    if not task then
+      host[1]:close()
+      need(nil, message, name)
     end
-    return list
+    task.plain = plain
+    return setmetatable({ e = e, task = task, process = host[1], plain = plain, sizes = s }, Session)
   end)
+end
+
+--- Judge texts of answers on a device, one after the other. `opts` as of M.open, with plan = its own text in place of the exercise's.
+--- Returns for each what Session:judge returns, in a list; or nil, message, name.
+function M.judge(e, device, sources, opts)
+  local session <close>, message, name = M.open(e, device, opts)
+  if not session then return nil, message, name end
+  local list = {}
+  for i, source in ipairs(sources) do
+    list[i], message, name = session:judge(source, opts and opts.plan)
+    if not list[i] then return nil, message, name end
+  end
+  return list
 end
 
 return M
