@@ -176,6 +176,6 @@ set_property(TEST ${long_tests} APPEND PROPERTY LABELS long)
 # the simulator. What is Lua's and Python's own runs without.
 set(sanitized_tests ${lua_tests})
 list(FILTER sanitized_tests INCLUDE REGEX "^(base|gpu|sim)/|^judge/(test|time)|^agent/test_(ask|mcp|shell|tools)|\
-^run/test_(keeping|run)|^learn/test_serve|^compose/test_suite|^door/test_(commands|exercises)")
+^run/test_(keeping|run)|^learn/test_serve|^compose/test_suite|^door/test_commands|^door/class/test_exercises")
 list(REMOVE_ITEM sanitized_tests base/test_protocol.lua gpu/test_ceilings.lua)
 set_property(TEST ${sanitized_tests} APPEND PROPERTY LABELS sanitized)
