@@ -44,6 +44,37 @@ end, function(g, d)
   end)
 end, "product_slice")
 
+-- Products of a tensor with matrices of parameters, one behind the other in one tensor of results.
+local function several(g, d, factor)
+  local x, parts, width = leaf(g, "input:1", 2, d.m, d.k), {}, 0
+  for k = 1, d.count do
+    local flat = factor and factor(g, k, x) or g:reshape(x, { 2 * d.m, d.k })
+    local w = g:permute(leaf(g, "param:w" .. k, d.n + k, d.k), { 2, 1 })
+    parts[k] = g:node { kind = "product", inputs = { flat, w, d.bias[k] and leaf(g, "param:b" .. k, d.n + k) or nil }, shape = { 2 * d.m, d.n + k }, dtype = "float64" }
+    width = width + d.n + k
+  end
+  return g:concatenate(parts, 2, { 2 * d.m, width })
+end
+
+local function projections() return { m = random(4), k = random(9), n = random(5), count = random(2, 4), bias = { random(2) == 1, random(2) == 1, true, random(2) == 1 } } end
+
+rule("products of one tensor with several matrices", projections, several, "one_factor")
+
+check.test("products of different tensors, of views that differ, or with a matrix of inputs, stay apart", function()
+  for _, factor in ipairs {
+    function(g, k) return leaf(g, "input:" .. k + 1, 8, 5) end,
+    function(g, k, x) return g:view(x, { 8, 5 }, function(i) return { index.const(k % 2), index.div(i[1], 2), i[2] } end) end,
+  } do
+    local d = { m = 4, k = 5, n = 3, count = 2, bias = {} }
+    check.equal(#rewritten.same(function(g) return several(g, d, factor) end, d), 0)
+  end
+  check.equal(#rewritten.same(function(g)
+    local x, list = leaf(g, "input:1", 4, 5), {}
+    for k = 1, 2 do list[k] = g:node { kind = "product", inputs = { x, leaf(g, "input:" .. k + 1, 5, 3) }, shape = { 4, 3 }, dtype = "float64" } end
+    return g:concatenate(list, 1, { 8, 3 })
+  end, {}), 0)
+end)
+
 -- ---- zeros by construction
 
 local made = require "cawb.compose.operators.diagonal"
@@ -212,6 +243,24 @@ check.test("so are a parameter's running sums, and the constants that they meet"
   local _, all = made.plan:gsub("launch%(", "")
   check.equal(ahead, 3, made.plan)
   check.equal(all, 4, made.plan)
+end)
+
+check.test("queries, keys and values are one product; a schedule may leave them three", function()
+  local forward = "q, k, v = (f(x).view(2, 20, 2, 16).transpose(1, 2) for f in (self.q, self.k, self.v))\n"
+    .. "return F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(2, 20, 32) + self.p(y), self.r(y), torch.relu(self.q(y))"
+  local inputs = "[torch.randn(2, 20, 32), torch.randn(2, 20, 32)]"
+  local setup = "self.q, self.k, self.v, self.p, self.r = (nn.Linear(32, 32, bias=k != 1) for k in range(5))"
+  local made = composed.right(forward, inputs, setup)
+  local function products(m)
+    local n = 0
+    for _, x in ipairs(m.graph.nodes) do n = n + (x.kind == "product" and #x.shape == 2 and 1 or 0) end
+    return n
+  end
+  check.equal(products(made), 2, "of x, and of y")
+  local apart = composed.right(forward, inputs, setup, { schedule = { skip = { 1 } } })
+  check.equal(products(apart), 4)
+  composed.right("return self.a(x), self.b(x) * torch.sigmoid(self.c(x))", "[torch.randn(5, 48).half()]",
+    "self.a, self.b, self.c = (nn.Linear(48, n).half() for n in (8, 24, 24))")
 end)
 
 check.test("without rewrites nothing is rewritten", function()

@@ -2,6 +2,8 @@
 -- words, and apply(graph, node), which returns the node that replaces the given one, or nil. Rules look at shapes and operators,
 -- never at values.
 
+local one_factor = require "cawb.compose.rewrite.one_factor"
+
 local M = {}
 
 local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "mean_of_norm",
@@ -48,6 +50,18 @@ local function step(g, state)
   end
 end
 
+-- Behind the rules: groups of products, each a step.
+local function join(g, state, steps)
+  for _, group in ipairs(one_factor.groups(g)) do
+    state.matched = state.matched + 1
+    if not state.skip[state.matched] then
+      g.from = group[1].from
+      for k, y in ipairs(one_factor.joined(g, group)) do replace(g, group[k], y) end
+      steps[#steps + 1] = { rule = "one_factor", says = one_factor.says, from = group[1].from }
+    end
+  end
+end
+
 --- Rewrites a graph. `skip` is a set of numbers: the rewrites to skip, in the order in which they match. Returns the steps in order,
 --- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped.
 function M.apply(g, skip)
@@ -57,6 +71,7 @@ function M.apply(g, skip)
     steps[k] = step(g, state)
     if not steps[k] then break end
   end
+  join(g, state, steps)
   steps.matched = state.matched
   g.from = nil
   g:clean()
