@@ -42,6 +42,14 @@ check.test("pointwise chains are one kernel, and repeated where that is cheaper 
   check.equal((kinds(made):gsub("rows", "stream")), "stream stream")
 end)
 
+check.test("an operand that no library reads is copied where it is a small part of a product, and read as it lies where it is most of it", function()
+  local setup = "self.w = nn.Parameter(torch.randn(512, 512))\nself.v = nn.Parameter(torch.randn(32, 8))"
+  local made = right("return x.transpose(0, 1).reshape(12, 512) @ self.w", "[torch.randn(8, 12, 64)]", setup)
+  assert(made.plan:find "gemm" and #made.kernels == 2, made.plan)
+  made = right("return x.transpose(0, 1).reshape(400, 32) @ self.v", "[torch.randn(8, 400, 4)]", setup)
+  assert(not made.plan:find "gemm" and #made.kernels == 1, made.plan)
+end)
+
 check.test("products are library calls, on operands as they lie", function()
   check.equal(kinds(right("return torch.relu(self.l(x))", "[torch.randn(33, 20)]", "self.l = nn.Linear(20, 9)")), "product stream")
   check.equal(kinds(right("return x.transpose(1, 2) @ y", "[torch.randn(3, 20, 8), torch.randn(3, 20, 6)]")), "product")

@@ -105,10 +105,14 @@ local function is_light(x)
   return m * n * k <= LIGHT * 2 * (m * k + k * n + m * n)
 end
 
--- Whether an operand is a view that no library reads as it lies.
+local SHARE = 4          -- an operand of less than one in so many of a product's numbers is cheap to copy
+
+-- Whether an operand is a view that no library reads as it lies, and that a copy would take long for.
 local function is_turned(g, x)
+  local all = numel(x)
+  for _, input in ipairs(x.inputs) do all = all + numel(input) end
   for _, input in ipairs(x.inputs) do
-    if input.kind == "view" and not input.stored and not g.strided(x, input) then return true end
+    if input.kind == "view" and not input.stored and not g.strided(x, input) and SHARE * numel(input) >= all then return true end
   end
 end
 
