@@ -208,6 +208,45 @@ static void test_a_server_hands_over_what_may_come_in(void) {
   cawb_server_free(s);
 }
 
+/* The status of a request, which is answered with 200 where it comes in. */
+static int status_of(cawb_server *s, int comes_in, const char *text) {
+  call c = { .port = cawb_server_port(s), .text = text };
+  if (!comes_in) {
+    send_raw(&c);
+    return atoi(c.answer + 9);
+  }
+  pthread_t thread;
+  cawb_queue *q = cawb_server_queue(s);
+  pthread_create(&thread, NULL, send_raw, &c);
+  CHECK(readable(cawb_queue_fd(q), 10000));
+  cawb_asked *a = cawb_queue_take(q);
+  CHECK(a != NULL);
+  cawb_queue_answer(q, a, 200);
+  cawb_asked_drop(a);
+  pthread_join(thread, NULL);
+  return atoi(c.answer + 9);
+}
+
+static void test_a_page_of_the_server_may_ask_and_no_other(void) {
+  cawb_server *s;
+  cawb_err err;
+  cawb_server_options o = { .host = "127.0.0.1", .page = 1, .threads = 2, .body = 4, .idle = 5, .session = 5 };
+  CHECK(cawb_server_open(&s, &o, &err) == CAWB_OK);
+#define FROM(origin) "GET /a HTTP/1.1\r\nHost: localhost:80\r\nOrigin: " origin "\r\nConnection: close\r\n\r\n"
+  CHECK(status_of(s, 1, FROM("http://localhost:80")) == 200);
+  CHECK(status_of(s, 0, FROM("http://localhost:81")) == 403);
+  CHECK(status_of(s, 0, FROM("https://localhost:80")) == 403);
+  CHECK(status_of(s, 0, FROM("null")) == 403);
+  CHECK(status_of(s, 0, "GET / HTTP/1.1\r\nHost: x.org\r\nOrigin: http://x.org\r\n\r\n") == 403);
+  cawb_server_free(s);
+  o.token = "key";
+  CHECK(cawb_server_open(&s, &o, &err) == CAWB_OK);
+  CHECK(status_of(s, 1, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n") == 200);
+  CHECK(status_of(s, 0, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n") == 401);
+  CHECK(status_of(s, 0, "GET //a HTTP/1.1\r\nHost: x\r\n\r\n") == 401);
+  cawb_server_free(s);
+}
+
 static void test_texts_are_compared_whole(void) {
   CHECK(cawb_server_same("", "") && cawb_server_same("abc", "abc"));
   CHECK(!cawb_server_same("abc", "abd") && !cawb_server_same("abc", "abcd") && !cawb_server_same("abc", ""));
@@ -221,6 +260,7 @@ int main(void) {
   test_a_request_waits_for_its_answer();
   test_a_full_queue_refuses();
   test_a_server_hands_over_what_may_come_in();
+  test_a_page_of_the_server_may_ask_and_no_other();
   test_texts_are_compared_whole();
   return check_report();
 }
