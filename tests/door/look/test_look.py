@@ -58,6 +58,15 @@ class Asked(unittest.TestCase):
         self.assertGreater(sum(e != 0 for e in cells["cells"]), 0)
         self.assertAlmostEqual(sum(l["share"] for l in answer["heat"]), 1, places=6)
 
+    def test_both_accesses_of_a_race_are_marked(self):
+        source = self.solution["source"]
+        at = source.rindex("    __syncthreads();\n")
+        answer = self.looked_at(self.solution, source=source[:at] + source[at + len("    __syncthreads();\n"):])
+        fault, other = answer["marks"]
+        lines = source.split("\n")
+        self.assertEqual((fault["kind"], other["kind"]), ("fault", "note"))
+        self.assertEqual({"piece[127" in lines[m["line"] - 1] for m in (fault, other)}, {True, False})
+
     def test_a_right_kernel_has_times_and_a_limiter(self):
         answer = self.looked_at(self.server.item("softmax/v3_shuffle"), "full")
         self.assertIn(answer["verdict"], ("right", "faster"), answer)
