@@ -115,11 +115,13 @@ function M.joined(state, edge)
   return parts and { parts = parts, axis = axis }
 end
 
---- A part gains `slice_of`, the tensor that it is a slice of.
+--- A part gains `slice_of`, the tensor that it is a slice of, and this one `slices`.
 function M.settle(state, edge, found)
   local x = edge[1].roots[1]
-  for _, part in ipairs(found.parts) do
+  x.slices = {}
+  for k, part in ipairs(found.parts) do
     part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[found.axis], x
+    x.slices[k] = part.node
   end
   state:replace(edge)
 end

@@ -77,11 +77,20 @@ local function note(self)
   for place, k in ipairs(self.list) do add(self, k, place) end
 end
 
+-- Whether this holds of a kernel that makes x, or of one that makes a slice of x.
+local function any_maker(self, x, holds)
+  if not x.slices then return self.owners[x] ~= nil and holds(self.owners[x]) end
+  for _, part in ipairs(x.slices) do
+    if any_maker(self, part, holds) then return true end
+  end
+  return false
+end
+
 -- Whether a kernel is behind those that it reads from.
 local function is_behind(self, k)
-  local place = self.places[k]
+  local function is_late(maker) return self.places[maker] > self.places[k] end
   for _, x in ipairs(M.reads(k)) do
-    if (self.places[self.owners[x]] or 0) > place then return false end
+    if any_maker(self, x, is_late) then return false end
   end
   return true
 end
@@ -94,9 +103,7 @@ local function sort(self)
     state[k] = true
     local from = { table.unpack(M.reads(k)) }
     table.sort(from, function(p, q) return p.id < q.id end)
-    for _, x in ipairs(from) do
-      if self.owners[x] then visit(self.owners[x]) end
-    end
+    for _, x in ipairs(from) do any_maker(self, x, visit) end
     list[#list + 1] = k
   end
   for _, k in ipairs(self.list) do visit(k) end
@@ -152,9 +159,12 @@ function Kernels:needs(a, b, around)
   local function visit(kernel)
     if seen[kernel] or self.places[kernel] <= from then return false end
     seen[kernel] = true
+    local function leads(maker)
+      if maker == a then return not (around and kernel == b) end
+      return visit(maker)
+    end
     for _, x in ipairs(M.reads(kernel)) do
-      local owner = self.owners[x]
-      if owner == a and not (around and kernel == b) or owner and owner ~= a and visit(owner) then return true end
+      if any_maker(self, x, leads) then return true end
     end
     return false
   end
@@ -172,7 +182,12 @@ function Kernels:replace(gone, both)
   if not both then return note(self) end
   add(self, both, place)
   local concerned = { both }
-  for _, x in ipairs(both.roots) do table.move(self:readers(x), 1, #self:readers(x), #concerned + 1, concerned) end
+  for _, x in ipairs(both.roots) do
+    while x do                             -- who reads the whole reads a slice
+      table.move(self:readers(x), 1, #self:readers(x), #concerned + 1, concerned)
+      x = x.slice_of
+    end
+  end
   settle(self, concerned)
 end
 

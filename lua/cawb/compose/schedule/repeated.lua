@@ -10,7 +10,7 @@ local M = {}
 -- Fields of a node that the line has by itself, or that no text depends on.
 local apart = {}
 for name in ([[id kind shape dtype inputs pieces users from source label demand cost deep wanted refused made_of persistent is_light
-    is_output slice_of strides offset stored]]):gmatch "%S+" do apart[name] = true end
+    is_output slice_of slices strides offset stored]]):gmatch "%S+" do apart[name] = true end
 
 -- The keys of a table, in order, without nodes: `within` marks those of a set in their lines.
 local function sorted(t, without)
