@@ -114,6 +114,8 @@ local cited = {
   { "1.70x [1.06, 2.78] of 15 tasks", "compose_rows_h200.md", "\n| paper | all | .* | 1.70x %[1.06, 2.78%] of 15 |" },
   { "1.12x [0.77, 1.68] of 17 tasks", "compose_rows_h200.md", "\n| plain | all | .* | 1.12x %[0.77, 1.68%] of 17 |" },
   { "3.00x [1.93, 4.71] of 9 tasks", "compose_rows_h200.md", "\n| autotune | all | .* | 3.00x %[1.93, 4.71%] of 9 |" },
+  { "1.23x [1.11, 1.36] of 72 tasks", "bf16_hopper.md", "\n| bf16 | all | 76 | 72 | 0 | 46 | 1.23x %[1.11, 1.36%] of 72 " },
+  { "0.95x [0.84, 1.06] of 10 tasks", "bf16_hopper.md", "\n| autotune | all .-| 0.95x %[0.84, 1.06%] of 10 |" },
   { "3.99x, with 0.17 of", "products_h200.txt", "\n4096%^3 .* 3.99x %S+ .* 0.17 " },
   { "2.15x to 5.97x", "products_h200.txt", "\nconv 3x3, 16 .- 2.15x .*\nconv 3x3, 64 .- 5.97x " },
   { "4.22x, the geometric mean of 20", "products_h200.txt", "transposed convolutions of level 1: 4.22x" },
