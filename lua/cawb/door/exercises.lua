@@ -79,6 +79,14 @@ local function settled(goal, metrics, s)
     reached = reached }
 end
 
+--- How far the counts of a profile reach an exercise's goals, at these sizes: { name =, value =, most =, least =, says =, reached = }
+--- each.
+function M.goals(e, metrics, s)
+  local list = {}
+  for i, goal in ipairs(e.goals) do list[i] = settled(goal, metrics, s) end
+  return list
+end
+
 -- What the last exercise is measured against: what compose makes of the same task. It needs PyTorch to see the task; without it the
 -- time counts that was recorded.
 local function rival(e, task, all)
@@ -104,7 +112,7 @@ local function count(e, task, c, all, s, verdict)
   local p = need(cawb.profile(task, c, { options = all }))
   if not p.ok then return failed(p) end
   verdict.seconds = p.metrics.seconds
-  for i, goal in ipairs(e.goals) do verdict.goals[i] = settled(goal, p.metrics, s) end
+  verdict.goals = M.goals(e, p.metrics, s)
   if e.compose then table.insert(verdict.goals, beside_compose(e, task, all, p.metrics.seconds)) end
   return verdict
 end

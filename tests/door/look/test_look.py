@@ -58,6 +58,12 @@ class Asked(unittest.TestCase):
         self.assertGreater(sum(e != 0 for e in cells["cells"]), 0)
         self.assertAlmostEqual(sum(l["share"] for l in answer["heat"]), 1, places=6)
 
+    def test_an_exercise_tells_how_far_its_goals_are(self):
+        for state, reached in ((self.server.item("exercise-2/start"), False), (self.server.item("exercise-2/solution"), True)):
+            goals = self.looked_at(state)["goals"]
+            self.assertEqual({g["reached"] for g in goals}, {reached}, goals)
+        self.assertNotIn("goals", self.looked_at(self.server.item("softmax/v3_shuffle")))
+
     def test_both_accesses_of_a_race_are_marked(self):
         source = self.solution["source"]
         at = source.rindex("    __syncthreads();\n")

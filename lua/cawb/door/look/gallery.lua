@@ -15,9 +15,9 @@ local M = {}
 local Gallery = {}
 Gallery.__index = Gallery
 
-local function add_task(self, key, path, title)
+local function add_task(self, key, path, title, exercise)
   if self.tasks[key] then return end
-  self.tasks[key] = { key = key, path = path, title = title or key }
+  self.tasks[key] = { key = key, path = path, title = title or key, exercise = exercise }
   self.names[#self.names + 1] = key
 end
 
@@ -46,7 +46,7 @@ end
 local function add_exercises(self)
   for _, e in ipairs(exercises.list()) do
     local key = ("exercise-%d"):format(e.number)
-    add_task(self, key, e.dir .. "/task.py", ("exercise %d: %s"):format(e.number, e.title))
+    add_task(self, key, e.dir .. "/task.py", ("exercise %d: %s"):format(e.number, e.title), e)
     for _, which in ipairs { "start", "solution" } do
       add(self, { key = ("%s/%s"):format(key, which), group = "exercises", title = ("%d %s: %s"):format(e.number, e.title, which), task = key,
         read = function()
@@ -102,7 +102,7 @@ function Gallery:task(key)
   local text, message = file.read(task.path)
   if not text then return nil, message end
   local hash = core.hash.sha256(key .. "\0" .. text)
-  if not (task.entry and task.entry.hash == hash) then task.entry = { key = key, name = key, path = task.path, hash = hash, overrides = {} } end
+  if not (task.entry and task.entry.hash == hash) then task.entry = { key = key, name = key, path = task.path, hash = hash, overrides = {}, exercise = task.exercise } end
   return task.entry
 end
 

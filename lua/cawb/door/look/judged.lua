@@ -6,6 +6,7 @@ local baselines = require "cawb.judge.time.baselines"
 local candidates = require "cawb.judge.task.candidate"
 local core = require "cawb.core"
 local execute = require "cawb.judge.worker.execute"
+local exercises = require "cawb.door.exercises"
 local families = require "cawb.run.families"
 local judge = require "cawb.judge.judge"
 local listing = require "cawb.door.look.listing"
@@ -143,6 +144,8 @@ function M.of(held, state, how)
   local p = facts.stage ~= "compile" and facts.stage ~= "plan" and profile.profile(at, moved, held.options, { set = "quick", lines = true }) or nil
   local out = described(held, c, facts, p, at)
   out.code, out.pictures, out.depth = listing.of(facts.built), drawn, how.depth
+  local exercise = held.entry.exercise
+  out.goals = exercise and p and p.ok and core.json.array(exercises.goals(exercise, p.metrics, at.info.constants)) or nil
   out.notes = core.json.array { at == held.task and held.own and facts.ok and "timed at the sizes that are verified: the plan takes no others" or nil }
   out.verified, out.timed = M.sizes(held.task), M.sizes(at)
   out.task, out.device, out.seconds = held.task.name, held.task.device.info.model, core.clock.now() - from

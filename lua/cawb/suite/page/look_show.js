@@ -46,6 +46,16 @@ function facts(r) {
       c.lanes ? `${number(c.lanes)} lanes an instruction` : null].filter(Boolean).join("; ")) : null);
 }
 
+// ---- an exercise's goals
+
+function goals(r) {
+  if (!r.goals || !r.goals.length) return null;
+  const wanted = (g) => [g.least !== undefined ? `at least ${number(g.least)}` : null, g.most !== undefined ? `at most ${number(g.most)}` : null].filter(Boolean).join(", ");
+  return part("Goals of the exercise", el("div", { class: "scroll" }, el("table", {}, el("tbody", {}, ...r.goals.map((g) => el("tr", {}, el("td", {}, g.name),
+    el("td", {}, g.value === undefined ? "none" : number(g.value)), el("td", {}, wanted(g)), el("td", { class: g.reached ? "good" : "bad" }, g.reached ? "reached" : "not yet")))))),
+    ...r.goals.filter((g) => !g.reached).map((g) => el("p", { class: "faint" }, `${g.name}: ${g.says}`)));
+}
+
 // ---- the error as a picture
 
 // 0 is ground; from 1e-8 on colder to hotter, by tens; -1, no number, is violet.
@@ -120,7 +130,7 @@ function lightUp(line) {
 
 const logPart = (r) => r.log && r.verdict === "wrong" ? part("What the compiler said", el("pre", { class: "log" }, r.log)) : null;
 
-function showResults(r) { $("results").replaceChildren(...[logPart(r), timesTable(r), facts(r), pictures(r), codePart(r)].filter(Boolean)); }
+function showResults(r) { $("results").replaceChildren(...[logPart(r), goals(r), timesTable(r), facts(r), pictures(r), codePart(r)].filter(Boolean)); }
 
 // ---- heat: what is shown beside each line
 
