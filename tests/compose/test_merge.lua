@@ -69,6 +69,15 @@ check.test("a kernel that runs before the first call divides by parameters", fun
   end
 end)
 
+check.test("of texts that are not long, those that run before the first call alone are shared", function()
+  for _, prepare in ipairs { true, false } do
+    local kernels = { kernel("k1_one", frame:format(7, 7, "", 500), 11, prepare), kernel("k2_two", frame:format(7, 7, "", 600), 22, prepare) }
+    merge.apply(kernels)
+    check.equal(kernels[2].made.text == nil, prepare)
+    check.equal(arguments(kernels[2]), prepare and "600 22" or "22")
+  end
+end)
+
 check.test("texts that are not long stay as they are", function()
   local kernels = { kernel("k1_one", frame:format(7, 7, "", 500), 11), kernel("k2_two", frame:format(7, 7, "", 600), 22) }
   merge.apply(kernels)

@@ -1,6 +1,6 @@
--- merge: kernels whose texts differ only in names become one, under the first name. In long programs, as of nets of a hundred
--- layers, kernels that differ only in whole numbers become one too, with these numbers as parameters: the numbers that generators marked
--- (ir/literal.lua). Divisors are among them in a kernel that runs only before the first call.
+-- merge: kernels whose texts differ only in names become one, under the first name. Kernels that run only before the first call, and in
+-- long programs, as of nets of a hundred layers, all kernels, become one too where they differ only in whole numbers. These numbers are
+-- parameters then: those that generators marked (ir/literal.lua), in a kernel ahead of the first call divisors too.
 
 local literal = require "cawb.compose.ir.literal"
 
@@ -31,9 +31,10 @@ end
 -- function that is a template, a macro's or a table's has no parameters more.
 local function piece_of(kernel, tables, text)
   local marked, front = text:gsub("%f[%w_]" .. kernel.name, MARK), tables:gsub("%f[%w_]" .. kernel.name, MARK)
-  marked = literal.marked(without_comments(marked), is_ahead(kernel, marked))
+  local ahead = is_ahead(kernel, marked)
+  marked = literal.marked(without_comments(marked), ahead)
   if marked:find(MARK .. "[%w_]*<") or marked:find "#%s*define" or front:find(MARK .. "[%w_]*%(") then marked = literal.plain(marked) end
-  return { kernel = kernel, original = text, marked = marked, values = literal.numbers(marked),
+  return { kernel = kernel, original = text, marked = marked, ahead = ahead, values = literal.numbers(marked),
            key = front .. MARK .. without_indentation(literal.replaced(marked, function() return "#" end)) }
 end
 
@@ -105,12 +106,13 @@ end
 -- Texts of kernels, from their pieces; tables stay where a piece does.
 local function gather(list)
   for _, one in ipairs(list) do
-    local words = {}
+    local words, changed = {}, false
     for _, p in ipairs(one.pieces) do
       local text = p.text or p.original
+      changed = changed or p.text ~= nil
       if text ~= "" then words[#words + 1] = text end
     end
-    one.made.text = #words > 0 and one.tables .. "\n" .. table.concat(words, "\n") or nil
+    if changed then one.made.text = #words > 0 and one.tables .. "\n" .. table.concat(words, "\n") or nil end
   end
 end
 
@@ -126,23 +128,29 @@ local function rename(kernels, becomes)
   end
 end
 
---- Kernels that differ in whole numbers alone become one.
-function M.alike(kernels)
+local function any_ahead(made)
+  for _, launch in ipairs(made.launches) do if launch.prepare then return true end end
+  return false
+end
+
+--- Kernels that differ in whole numbers alone become one: `all`, or those that run only before the first call.
+function M.alike(kernels, all)
   local groups, order, list, becomes = {}, {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
-    if made and made.text then
+    if made and made.text and (all or any_ahead(made)) then
       local tables, texts = texts_of(made)
       local one = { made = made, tables = tables, pieces = {} }
       list[#list + 1] = one
       for k, text in ipairs(texts) do
         local p = piece_of(kernel, tables, text)
         one.pieces[k] = p
-        if not groups[p.key] then
-          groups[p.key] = {}
-          order[#order + 1] = p.key
+        local key = (all or p.ahead) and p.key or p
+        if not groups[key] then
+          groups[key] = {}
+          order[#order + 1] = key
         end
-        table.insert(groups[p.key], p)
+        table.insert(groups[key], p)
       end
     end
   end
@@ -176,12 +184,12 @@ local function bytes_of(kernels)
   return sum
 end
 
---- Both, the second where all texts are long; `from`: bytes from which on they are. Returns whether they are.
+--- Both, the second of all kernels where the texts are long; `from`: bytes from which on they are. Returns whether they are.
 function M.apply(kernels, from)
   for _, kernel in ipairs(kernels) do kernel.written = kernel.made and kernel.made.text and literal.plain(kernel.made.text) or kernel.written end
   M.same(kernels)
   local is_long = bytes_of(kernels) > (from or M.LONG)
-  if is_long then M.alike(kernels) end
+  M.alike(kernels, is_long)
   for _, kernel in ipairs(kernels) do
     if kernel.made and kernel.made.text then kernel.made.text = literal.plain(kernel.made.text) end
   end
