@@ -9,7 +9,7 @@ return {
     without = "torch.lu torch.qr torch.svd torch.pinverse torch.nuclear_norm torch.inverse torch.cholesky torch.matrix_exp"
       .. " torch.digamma torch.igamma torch.igammac torch.mvlgamma torch.polygamma torch.frexp torch.nextafter nn.CrossMapLRN2d"
       .. " nn.Linear nn.Bilinear nn.Conv1d nn.Conv2d nn.Conv3d nn.ConvTranspose1d nn.ConvTranspose2d nn.ConvTranspose3d nn.LSTM nn.GRU"
-      .. " nn.RNN nn.MultiheadAttention F.scaled_dot_product_attention nn.TransformerEncoderLayer nn.Fold nn.Unfold F.linear F.bilinear F.conv1d F.conv2d F.conv3d"
+      .. " nn.RNN nn.LSTMCell nn.GRUCell nn.RNNCell nn.MultiheadAttention F.scaled_dot_product_attention nn.TransformerEncoderLayer nn.Fold nn.Unfold F.linear F.bilinear F.conv1d F.conv2d F.conv3d"
       .. " F.fold F.unfold torch.matmul torch.bmm torch.mm torch.cdist torch.cov torch.corrcoef torch.sort torch.argsort torch.topk"
       .. " torch.median torch.nanmedian torch.quantile torch.nanquantile torch.kthvalue torch.msort torch.mode",
   },
