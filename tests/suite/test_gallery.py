@@ -1,0 +1,49 @@
+"""The gallery of the manual (docs/gallery/make.py): a page for each recorded task, an index that leads to all, and nothing that is not recorded."""
+import importlib.util
+import json
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECORD = "bench/results/door/gallery.jsonl"
+
+
+class Gallery(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        spec = importlib.util.spec_from_file_location("make", ROOT / "docs/gallery/make.py")
+        make = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(make)
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="cawb-gallery-"))
+        for name in (RECORD, "docs/gallery/README.md"):
+            (cls.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, cls.folder / name)
+        cls.count = make.main(cls.folder)
+        cls.rows = [json.loads(line) for line in (ROOT / RECORD).read_text().splitlines()]
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_each_recorded_task_has_a_page_with_its_kernels_and_figures(self):
+        self.assertEqual(self.count, len(self.rows))
+        self.assertGreaterEqual(self.count, 20)
+        for row in self.rows:
+            text = (self.folder / "docs/gallery" / (pathlib.PurePosixPath(row["task"]).stem + ".md")).read_text()
+            for words in ("%.3g us modelled" % (1e6 * row["seconds"]), "## Graph", row["kernels"][0], row["source"].strip().splitlines()[0]):
+                self.assertIn(words, text, row["task"])
+
+    def test_the_index_leads_to_all(self):
+        text = (self.folder / "docs/gallery/README.md").read_text()
+        for row in self.rows:
+            self.assertIn("(%s.md)" % pathlib.PurePosixPath(row["task"]).stem, text)
+
+    def test_what_was_recorded_is_of_the_tasks_as_they_are(self):
+        for row in self.rows:
+            self.assertEqual(row["source"], (ROOT / row["task"]).read_text(), "%s changed: record it again" % row["task"])
+
+
+if __name__ == "__main__":
+    unittest.main()
