@@ -83,7 +83,7 @@ check.test("the command: JSON, exit codes, and what is wrong with its words", fu
   out, status = run "--only a07_last --rules off --rules paper"
   check.equal(status, 1)
   check.matches(out, "a07_last_term%s+PASSED")
-  check.matches(out, "family%s+off%s+paper")
+  check.matches(out, "cheats caught, by rules%s+off%s+paper")
   check.matches(out, "\nseed %x+\n$")
   out, status = run "--seed 2/3"
   check.equal(status, 2)
