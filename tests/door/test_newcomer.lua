@@ -23,7 +23,7 @@ check.test("the operator is a task, and what the compiler makes of it passes", f
   out, status = cawb("discount.py --out made" .. small)
   check.equal(status, 0, out)
   check.matches(out, "^compose on discount: H100 SXM %(simulated%); times are modelled, not measured; at most 20 turns, 600 s\n")
-  check.matches(out, "\nPyTorch: eager %d.- us modelled, rms error %d.%de%-%d+; compile ")
+  check.matches(out, "\nPyTorch: eager %d.- us modelled, rms error [%d.]+e%-%d+; compile ")
   check.matches(out, "best: turn 1, ")
   local kept = out:match "\nkept in (made/%S+)\n"
   check.matches(out, "\nthe kernel is its kernel%.cu; to look at all: cawb report made; to use it: cawb promote " .. kept:gsub("%p", "%%%0") .. " %-%-into DIR\n")
