@@ -243,7 +243,7 @@ check.test("what a model writes goes through the same filters, in a column of it
     reply("```python\n" .. idle .. "```"), reply("Here it is.\n```python\n" .. written .. "```") }, "\n") .. "\n")
   local out, status, err = cawb(small .. "--out " .. dir .. "/llm --count 1 --propose llm --set model.name=m --set cassette.replay=" .. tape)
   check.equal(status, 0, err)
-  check.matches(out, "filter +llm m")
+  check.matches(out, "draws rejected +llm m")
   check.matches(out, "form +1 %(")
   check.matches(out, "idle +1 %(")
   local list = assert(suite.load(dir .. "/llm/tasks.jsonl"))
