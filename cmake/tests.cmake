@@ -150,18 +150,23 @@ set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.
 # `./bootstrap test` runs the tests labelled quick, `./bootstrap test all` the long ones too. A test is long above about six seconds of
 # a processor, where its room has quick tests of the same things. A new one is quick until its cost puts it here.
 set(long_tests
-  agent/test_react.lua agent/test_skills.lua base/test_protocol.lua
-  compose/emit/test_accuracy.lua compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
-  compose/emit/test_attention_half.lua compose/emit/test_cell_persistent.lua
-  compose/emit/test_cell_wave.lua compose/emit/test_gathered.lua compose/emit/test_sixteen.lua compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua
-  compose/emit/test_window.lua compose/test_chips.lua compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
+  agent/test_mcp.py agent/test_react.lua agent/test_shell.lua agent/test_skills.lua base/test_protocol.lua compose/emit/test_accuracy.lua
+  compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
+  compose/emit/test_attention_half.lua compose/emit/test_cell.lua compose/emit/test_cell_persistent.lua compose/emit/test_cell_wave.lua
+  compose/emit/test_gathered.lua compose/emit/test_half.lua compose/emit/test_product.lua compose/emit/test_sixteen.lua
+  compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua compose/emit/test_window.lua compose/test_chips.lua
+  compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
-  door/test_backend_graphs.py door/test_benches.lua door/test_docs_run.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
-  door/ci/test_judging.py door/test_promote.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
-  door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua
-  judge/host/test_freivalds.py judge/host/test_judge.py judge/python/test_python_folder.lua judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua
+  door/ci/test_judging.py door/ci/test_sent.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
+  door/test_backend.py door/test_backend_graphs.py door/test_backend_sizes.py door/test_benches.lua door/test_docs_run.lua
+  door/test_door.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
+  door/test_promote.py door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua judge/host/test_battery.py
+  judge/host/test_freivalds.py judge/host/test_judge.py judge/host/test_plain.py judge/python/test_python_folder.lua
+  judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua learn/test_serve.py learn/test_serve_dialects.py
   learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_teach.lua learn/test_train.py
-  run/test_run.lua sim/code/test_corpus.lua sim/code/test_kernels.lua torch/test_operators.lua torch/test_operators.py)
+  learn/test_train_runs.py run/test_export.lua run/test_keeping.lua run/test_run.lua run/test_strategies.lua sim/code/test_corpus.lua
+  sim/code/test_kernels.lua sim/exec/test_exec.lua suite/test_bench.lua suite/test_cluster.py suite/test_report.py torch/test_operators.lua
+  torch/test_operators.py)
 get_property(all_tests DIRECTORY PROPERTY TESTS)
 foreach(test ${long_tests})
   if(NOT test IN_LIST all_tests)

@@ -15,6 +15,10 @@ def microseconds(seconds):
     return "%.3g us" % (1e6 * seconds) if seconds else "-"
 
 
+def error(value):
+    return "%.1e" % value if value is not None else "-"
+
+
 def times(value):
     return "%.2fx" % value if value else "-"
 
@@ -31,9 +35,9 @@ def verdict(row):
 
 def page(row):
     """One task, as Markdown."""
-    facts = [("verdict", verdict(row)), ("time", "%s modelled, %s" % (microseconds(row.get("seconds")), row["device"])),
+    facts = [("verdict", verdict(row)), ("time", "%s modelled, %s" % (microseconds(row["seconds"]), row["device"]) if row.get("seconds") else "-"),
              ("over eager PyTorch", times(row.get("eager"))), ("over torch.compile", times(row.get("compile"))),
-             ("rms error", "%.1e, eager PyTorch's %.1e" % (row.get("error") or 0, row.get("eager_error") or 0)),
+             ("rms error", "%s, eager PyTorch's %s" % (error(row.get("error")), error(row.get("eager_error")))),
              ("limited by", row.get("limiter", "-")), ("sizes", row.get("note") or "the task's own, for verdict and time")]
     table = "\n".join("| %s | %s |" % (head, html.escape(str(text), quote=False).replace("|", "\\|")) for head, text in facts)
     return "\n\n".join([
@@ -44,9 +48,9 @@ def page(row):
 def index(rows):
     lines = ["| task | verdict | time, modelled | over eager | over torch.compile | rms error |", "|---|---|---|---|---|---|"]
     for row in rows:
-        lines.append("| [%s](%s.md) | %s | %s | %s | %s | %.1e |" % (
+        lines.append("| [%s](%s.md) | %s | %s | %s | %s | %s |" % (
             name_of(row), name_of(row), "right" if row["ok"] else "wrong", microseconds(row.get("seconds")), times(row.get("eager")),
-            times(row.get("compile")), row.get("error") or 0))
+            times(row.get("compile")), error(row.get("error"))))
     return "\n## The tasks\n\n" + "\n".join(lines) + "\n"
 
 

@@ -8,6 +8,7 @@ local file = require "cawb.base.file"
 local job = require "cawb.door.job"
 local lane = require "cawb.base.lane"
 local options = require "cawb.base.options"
+local processor = require "cawb.base.processor"
 local rules = require "cawb.judge.rules"
 local scale = require "cawb.judge.task.scale"
 local server = require "cawb.learn.serve.server"
@@ -68,12 +69,6 @@ local function layered(parsed, confirm)
   return all, texts
 end
 
-local function cores()
-  local n = 0
-  for line in io.lines "/proc/cpuinfo" do if line:match "^processor" then n = n + 1 end end
-  return math.max(1, n)
-end
-
 -- The first place of each device that is named.
 local function open_named(parsed, all)
   local list = {}
@@ -84,7 +79,7 @@ end
 -- How many places each device has: a simulated one as many as there are cores, a GPU one, where nobody says otherwise.
 local function places_of(first, named, places)
   if places > 0 then return places end
-  return first.info.modelled and named == 1 and cores() or 1
+  return first.info.modelled and named == 1 and processor.cores() or 1
 end
 
 -- The devices of the places: each that is named is there as often as asked for. On a simulated one a place takes one core then; on a
@@ -110,7 +105,7 @@ end
 
 -- How many candidates are built ahead at once: on a simulated device every core has its place already.
 local function builders(devices)
-  return devices[1].info.modelled and 1 or math.max(1, math.min(8, cores() // 4))
+  return devices[1].info.modelled and 1 or math.max(1, math.min(8, processor.cores() // 4))
 end
 
 local function serve(parsed, given, number, host)

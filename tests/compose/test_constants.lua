@@ -106,21 +106,6 @@ check.test("a mask of inputs, of a buffer, or that an input was written to, is n
   end
 end)
 
-check.test("what an exported program claims of a number of its inputs is not computed; what uses the number is refused", function()
-  local inputs = "[torch.randn(4, 6), torch.randint(4, 5, (3,))]"
-  local claim = "n = y.max().item()\nle = n <= 17\ntorch.ops.aten._assert_scalar.default(le, 'too large')\n"
-  local made = right(claim .. "return x * 2", inputs)
-  check.equal(#made.kernels, 1, "the maximum is of no use")
-  for _, use in ipairs { "return x * n", "return x[:, :n]", "return x * 2 if n > 3 else x", "return x * (n + 1)", "return x * 2 if isinstance(n, int) else x",
-                         "return x * 2 if not le else x", "return sum(x for _ in range(n))", "import math\nreturn x * math.sqrt(n)", "return x * [1, 2, 3, 4, 5, 6][n]" } do
-    local none, why = composed.make(claim .. use, inputs)
-    check.equal(none, nil, use)
-    check.matches(why, "line %d+ of the task, cannot be lowered: the program goes on as this number says")
-  end
-  local none, why = composed.task(claim:gsub("17", "3") .. "return x * 2", inputs)
-  assert(not none and why:find "too large", "a claim that does not hold is PyTorch's error")
-end)
-
 check.test("weights of a given length", function()
   right("return self.f(x), self.h(x), self.c(x[None])[0]", "[torch.randn(5, 64)]",
     "self.f = nn.utils.weight_norm(nn.Linear(64, 33))\nself.h = nn.utils.parametrizations.weight_norm(nn.Linear(64, 7))\n"

@@ -32,7 +32,8 @@ class Gallery(unittest.TestCase):
         self.assertGreaterEqual(self.count, 20)
         for row in self.rows:
             text = (self.folder / "docs/gallery" / (pathlib.PurePosixPath(row["task"]).stem + ".md")).read_text()
-            for words in ("%.3g us modelled" % (1e6 * row["seconds"]), "## Graph", row["kernels"][0], row["source"].strip().splitlines()[0]):
+            result = "%.3g us modelled" % (1e6 * row["seconds"]) if row["ok"] else "wrong: "
+            for words in (result, "## Graph", row["kernels"][0], row["source"].strip().splitlines()[0]):
                 self.assertIn(words, text, row["task"])
 
     def test_the_index_leads_to_all(self):

@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local defaults = require "cawb.base.defaults"
 local loop = require "cawb.base.loop"
+local shell = require "cawb.base.shell"
 local wire = require "cawb.base.wire"
 
 local M = {}
@@ -42,7 +43,7 @@ function M.site_packages()
   local code = [[import sys; print("\n".join(p for p in sys.path if p.endswith("-packages")))]]
   local list = {}
   for _, path in ipairs((candidates())) do
-    local out = io.popen(("'%s' -c '%s' 2>/dev/null"):format(path:gsub("'", "'\\''"), code))
+    local out = io.popen(("%s -c '%s' 2>/dev/null"):format(shell.quoted(path), code))
     for folder in out and out:lines() or function() end do
       if core.fs.kind(folder .. "/nvidia") then list[#list + 1] = folder end
     end
@@ -76,7 +77,7 @@ end
 --- Start a task host that needs no PyTorch, and serves tasks of few operators at small sizes (python/cawb_host/judge/plain), with
 --- the first Python that there is; as M.start.
 function M.plain(timeout)
-  local why = "there is no Python"
+  local why = "there is no Python: install python3"
   for _, path in ipairs((candidates())) do
     local host, hello = try(path, timeout, true)
     if host then return host, hello end

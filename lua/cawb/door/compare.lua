@@ -4,10 +4,9 @@
 local command_line = require "cawb.door.command_line"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local shell = require "cawb.base.shell"
 
 local M = {}
-
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 -- The flags of every run.
 local function flags_of(parsed)
@@ -27,8 +26,8 @@ end
 
 -- One run: its JSON object, or nil and the exit code.
 local function perform(strategy, task, flags)
-  local words = { quoted(core.program), quoted(path_of(strategy)), quoted(task) }
-  for _, word in ipairs(flags) do words[#words + 1] = quoted(word) end
+  local words = { shell.quoted(core.program), shell.quoted(path_of(strategy)), shell.quoted(task) }
+  for _, word in ipairs(flags) do words[#words + 1] = shell.quoted(word) end
   local pipe = assert(io.popen(table.concat(words, " "), "r"))
   local out = pipe:read "a"
   local _, how, code = pipe:close()

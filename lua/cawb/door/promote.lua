@@ -13,6 +13,7 @@ local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local python = require "cawb.base.python"
 local sanitizer = require "cawb.judge.verify.sanitizer"
+local shell = require "cawb.base.shell"
 local stats = require "cawb.base.stats"
 local tasks = require "cawb.judge.task.task"
 local variants = require "cawb.compose.variants"
@@ -157,8 +158,6 @@ end
 
 -- ---- the package itself
 
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
-
 -- What a command says, and whether it succeeds.
 local function said_by(...)
   local pipe = assert(io.popen((...):format(select(2, ...))))
@@ -168,14 +167,14 @@ end
 
 -- Why the package's own test refuses it, in a folder where nothing else lies; nil where it passes.
 local function tested(folder, python_path)
-  local said, ok = said_by("cd %s && PYTHONDONTWRITEBYTECODE=1 timeout %d %s test_promoted.py 2>&1", quoted(folder), M.test_seconds,
-    quoted(python_path))
+  local said, ok = said_by("cd %s && PYTHONDONTWRITEBYTECODE=1 timeout %d %s test_promoted.py 2>&1", shell.quoted(folder), M.test_seconds,
+    shell.quoted(python_path))
   return not ok and (said:match "\n(%w+Error:[^\n]*)" or said:match "([^\n]+)%s*$" or "it says nothing") or nil
 end
 
 -- Modules beside the task that it imports: they go along. One path a line.
 local function neighbours(first, python_path)
-  local said, ok = said_by("%s %s %s", quoted(python_path), quoted(core.home .. "/lua/cawb/door/promoted/neighbours.py"), quoted(first.path))
+  local said, ok = said_by("%s %s %s", shell.quoted(python_path), shell.quoted(core.home .. "/lua/cawb/door/promoted/neighbours.py"), shell.quoted(first.path))
   return ok and said or needed.fail(first.path .. ": the modules that it imports cannot be found: see above", "task")
 end
 
@@ -186,7 +185,7 @@ local function check_package(result, was, shapes, first)
   result.folder, result.project = beside, nil
   need(deliver.write(result, was, shapes, first))
   local why = tested(beside, result.python)
-  os.execute("rm -rf " .. quoted(beside))
+  os.execute("rm -rf " .. shell.quoted(beside))
   result.folder, result.project = place, project
   result.ok = note(result.checks, "the package's own test" .. (result.modelled and ", as far as it goes without a GPU" or ""), not why,
     why or "passes")

@@ -2,10 +2,9 @@
 
 local arguments = require "cawb.door.arguments"
 local core = require "cawb.core"
+local shell = require "cawb.base.shell"
 
 local M = {}
-
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 -- What a command printed; nil where it failed, with its last line.
 local function said(command)
@@ -30,15 +29,15 @@ end
 
 -- Copy what there is of a commit's `path` below `folder`. True, or nil and a message.
 local function copied(commit, path, folder)
-  if not said(("git rev-parse --verify --quiet %s"):format(quoted(commit .. "^{commit}"))) then
+  if not said(("git rev-parse --verify --quiet %s"):format(shell.quoted(commit .. "^{commit}"))) then
     return nil, ("%s: there is no such commit, and no such file as %s:%s"):format(commit, commit, path)
   end
   local have = {}
   for _, part in ipairs(parts(path)) do
-    if said(("git cat-file -e %s"):format(quoted(commit .. ":./" .. part))) then have[#have + 1] = quoted(part) end
+    if said(("git cat-file -e %s"):format(shell.quoted(commit .. ":./" .. part))) then have[#have + 1] = shell.quoted(part) end
   end
   if #have == 0 then return nil, ("commit %s has no %s here"):format(commit, path) end
-  return said(("git archive %s -- %s | tar -x -C %s"):format(quoted(commit), table.concat(have, " "), quoted(folder)))
+  return said(("git archive %s -- %s | tar -x -C %s"):format(shell.quoted(commit), table.concat(have, " "), shell.quoted(folder)))
 end
 
 --- The candidate that a word names, or nil and a message.
@@ -48,7 +47,7 @@ function M.candidate(word)
   local folder, found = assert(said "mktemp -d"):match "[^\n]+", nil
   local ok, message = copied(commit, path, folder)
   if ok then found, message = arguments.candidate(folder .. "/" .. path) end
-  said("rm -rf " .. quoted(folder))
+  said("rm -rf " .. shell.quoted(folder))
   return found, message
 end
 

@@ -6,10 +6,9 @@ local core = require "cawb.core"
 local file = require "cawb.base.file"
 local halves = require "cawb.sim.halves"
 local python = require "cawb.base.python"
+local shell = require "cawb.base.shell"
 
 local M = {}
-
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function nvcc()
   if os.getenv "CAWB_HIDE_TOOLKIT" then return nil end
@@ -18,14 +17,14 @@ local function nvcc()
 end
 
 -- Run a compiler; its words where it refuses.
-local function shell(words, log)
-  local ok = os.execute(table.concat(words, " ") .. " >" .. quoted(log) .. " 2>&1")
+local function ran(words, log)
+  local ok = os.execute(table.concat(words, " ") .. " >" .. shell.quoted(log) .. " 2>&1")
   if ok then return true end
   return nil, (file.read(log) or ""):gsub("%s+$", ""), "task"
 end
 
 local function by_nvcc(tool, source, out, device)
-  return shell({ quoted(tool), "-cudart shared -lineinfo", "-arch=" .. device.info.arch, "-o", quoted(out), quoted(source) }, out .. ".log")
+  return ran({ shell.quoted(tool), "-cudart shared -lineinfo", "-arch=" .. device.info.arch, "-o", shell.quoted(out), shell.quoted(source) }, out .. ".log")
 end
 
 -- ---- without nvcc
@@ -111,7 +110,7 @@ local function include_flags()
   local found, message, name = core.locate.includes(python.site_packages())
   if not found then return nil, message, name end
   local words = {}
-  for k, one in ipairs(found) do words[k] = "-isystem " .. quoted(one.path) end
+  for k, one in ipairs(found) do words[k] = "-isystem " .. shell.quoted(one.path) end
   return table.concat(words, " ")
 end
 
@@ -185,8 +184,8 @@ local function by_nvrtc(source, out, device, libraries)
   local texts = { [".fatbin"] = fatbin(ptx, tonumber(device.info.arch:match "%d+")), ["_register.cpp"] = registration(ptx, out .. ".fatbin"),
                   [".cpp"] = prelude .. with_places(half.host, from) }
   for ending, content in pairs(texts) do assert(file.replace(out .. ending, content)) end
-  return shell({ quoted(cxx), "-w -O1 -std=c++17", flags, "-o", quoted(out), quoted(out .. ".cpp"), quoted(out .. "_register.cpp"),
-    quoted(libraries .. "/libcudart.so.13"), "-Wl,--allow-shlib-undefined" }, out .. ".log")
+  return ran({ shell.quoted(cxx), "-w -O1 -std=c++17", flags, "-o", shell.quoted(out), shell.quoted(out .. ".cpp"), shell.quoted(out .. "_register.cpp"),
+    shell.quoted(libraries .. "/libcudart.so.13"), "-Wl,--allow-shlib-undefined" }, out .. ".log")
 end
 
 --- Build the program of a source at `out`, for a device, against the runtime in `libraries`. Files beside `out` are left there. Returns true and "nvcc" or

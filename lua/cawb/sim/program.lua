@@ -6,10 +6,9 @@ local core = require "cawb.core"
 local devices = require "cawb.gpu.devices"
 local file = require "cawb.base.file"
 local gpu = require "cawb.gpu.device"
+local shell = require "cawb.base.shell"
 
 local M = {}
-
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 -- Where libcudart.so.12 and .13 are, beside the program cawb itself.
 local function libraries()
@@ -43,7 +42,7 @@ function M.build(source, name)
 end
 
 --- Remove the folder of M.build.
-function M.remove(folder) os.execute("rm -rf " .. quoted(folder)) end
+function M.remove(folder) os.execute("rm -rf " .. shell.quoted(folder)) end
 
 -- A file's path as a shell would find it: a name without a slash is looked for here first.
 local function find(name)
@@ -65,9 +64,9 @@ local function unfit(path)
 end
 
 local function command(path, arguments, given, env)
-  local words = { "exec", "env", "CAWB_EXEC=" .. quoted(core.json.encode(given)), "LD_LIBRARY_PATH=" .. quoted(env) }
-  words[#words + 1] = quoted(path)
-  for _, a in ipairs(arguments) do words[#words + 1] = quoted(a) end
+  local words = { "exec", "env", "CAWB_EXEC=" .. shell.quoted(core.json.encode(given)), "LD_LIBRARY_PATH=" .. shell.quoted(env) }
+  words[#words + 1] = shell.quoted(path)
+  for _, a in ipairs(arguments) do words[#words + 1] = shell.quoted(a) end
   return table.concat(words, " ")
 end
 

@@ -8,6 +8,7 @@ local file = require "cawb.base.file"
 local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
+local shell = require "cawb.base.shell"
 local strategy = require "cawb.base.strategy"
 
 local M = {}
@@ -84,16 +85,14 @@ local function from_lines(text, path)
   return list
 end
 
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
-
 -- Run a script of the task host's folder with words, and call `each` with every line that it prints. The last thing that it
 -- said is why it failed.
 local function script(name, words, each)
   local program = needed.need(python.path())
   local errors = os.tmpname()
-  local parts = { quoted(program), quoted(("%s/%s"):format(python.host_folder(), name)) }
-  for _, word in ipairs(words) do parts[#parts + 1] = quoted(word) end
-  local pipe = assert(io.popen(table.concat(parts, " ") .. " 2>" .. quoted(errors)))
+  local parts = { shell.quoted(program), shell.quoted(("%s/%s"):format(python.host_folder(), name)) }
+  for _, word in ipairs(words) do parts[#parts + 1] = shell.quoted(word) end
+  local pipe = assert(io.popen(table.concat(parts, " ") .. " 2>" .. shell.quoted(errors)))
   for line in pipe:lines() do each(line) end
   local ok = pipe:close()
   local said = file.read(errors) or ""

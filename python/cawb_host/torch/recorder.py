@@ -36,7 +36,7 @@ class Recorder(Mode):
         self.memory = Memory(module)
         self.constants = Constants(self.memory.has)
         self.together, self.within = Whole(self.whole), 0
-        self.taken = Taken(self.number_of, self.follows, self.unseen, self.asked)
+        self.taken = Taken(self.number_of, self.unseen, self.asked)
         for name, tensor in module.state_dict(keep_vars=True).items():
             if isinstance(tensor, torch.Tensor):
                 self.label(tensor, "param:" + name, True)
@@ -62,10 +62,6 @@ class Recorder(Mode):
         if self.within or not source.startswith("param:") or tensor.numel() != 1 or not tensor.is_floating_point():
             return None
         return dict(about(tensor), source=source, **self.memory.place(tensor))
-
-    def follows(self, tensor):
-        """Whether a tensor has one number, and that follows from more than constants."""
-        return not self.within and tensor.numel() == 1 and self.constants.value(tensor) is None
 
     def asked(self, number):
         """The program goes on as this number says."""

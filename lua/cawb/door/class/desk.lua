@@ -29,6 +29,7 @@ function Desk:judge(e, how, source, plan)
   local place = freest(self)
   place.waiting = place.waiting + 1
   local v, message, name = loop.exclusive(place, function()
+    if self.stopped then return nil, "the class is over", "busy" end
     local session, why, kind = session_of(self, place, e)
     if not session then return nil, why, kind end
     return session[how](session, source, plan)
@@ -36,6 +37,9 @@ function Desk:judge(e, how, source, plan)
   place.waiting = place.waiting - 1
   return v, message, name
 end
+
+--- What waits is not begun any more.
+function Desk:stop() self.stopped = true end
 
 function Desk:close()
   for _, place in ipairs(self.places) do

@@ -4,7 +4,7 @@ local core = require "cawb.core"
 local exercises = require "cawb.door.exercises"
 local file = require "cawb.base.file"
 local http = require "cawb.learn.serve.http"
-local loop = require "cawb.base.loop"
+local listen = require "cawb.learn.serve.listen"
 local room = require "cawb.door.class.room"
 
 local M = {}
@@ -25,7 +25,7 @@ end
 local function raced(v) return #v.found > 0 or v.reason ~= nil and v.reason:find "^a race" ~= nil end
 
 local function answered(self, name, e, source, plan)
-  local v, message = self.desk:judge(e, "judge", source, plan)
+  local v, message = self.pool:judge(e, "judge", source, plan)
   if not v then return http.no(503, message) end
   self.room:enter { name = name, exercise = e.number, headline = headline(v), races = raced(v) or nil, solved = v.passed or nil, seconds = v.seconds }
   return 200, v
@@ -33,7 +33,7 @@ end
 
 -- A cheat: what caught it is a rule or a stage of judging.
 local function cheated(self, name, e, source, plan)
-  local facts, message = self.desk:judge(e, "strict", source, plan)
+  local facts, message = self.pool:judge(e, "strict", source, plan)
   if not facts then return http.no(503, message) end
   local caught = not facts.ok and (facts.rule and "rule " .. facts.rule or "stage " .. facts.stage) or nil
   self.room:enter { name = name, exercise = e.number, cheat = true, caught = caught, headline = caught and "caught by " .. caught or "not caught" }
@@ -99,36 +99,17 @@ end
 
 -- ---- serving
 
-local function handle(self, request)
-  http.answer(request, http.dispatch(self.routes, request, self.log))
-end
-
 --- Serve until a signal.
 function Server:serve()
-  core.clock.patient(true)
-  loop.patient(true)
-  while not core.clock.asked() do
-    local request = self.http:take()
-    while request do
-      loop.spawn(handle, self, request)
-      request = self.http:take()
-    end
-    local asked = false
-    loop.wait(function()
-      local was = asked
-      asked = true
-      return was
-    end, core.clock.now() + 0.25, self.http:fd())
-  end
+  listen.serve(self, listen.handlers)
   self.http:stop()
-  self.desk:close()
-  loop.patient(false)
+  self.pool:close()
   return 0
 end
 
---- A class that listens. `spec` = { desk =, room =, device = its name, key = the teacher's, host =, port =, log = }. Returns it, or nil, message, name.
+--- A class that listens. `spec` = { pool = a desk, room =, device = its name, key = the teacher's, host =, port =, log = }. Returns it, or nil, message, name.
 function M.open(spec)
-  local self = setmetatable({ desk = spec.desk, room = spec.room, device = spec.device, key = spec.key, log = spec.log, waiting = 0, opened = {} }, Server)
+  local self = setmetatable({ pool = spec.pool, room = spec.room, device = spec.device, key = spec.key, log = spec.log, waiting = 0, opened = {} }, Server)
   self.routes = routes_of(self)
   local message, name
   self.http, message, name = core.serve.open { host = spec.host, port = spec.port, threads = 256, body = 1 << 20 }

@@ -3,6 +3,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local python = require "cawb.base.python"
+local shell = require "cawb.base.shell"
 
 local M = {}
 
@@ -60,14 +61,12 @@ local function find_tool()
   return false
 end
 
-local function quoted(path) return "'" .. path:gsub("'", "'\\''") .. "'" end
-
 --- The same of machine code; or nil and what is missing.
 function M.sass(cubin)
   if tool == nil then tool = find_tool() end
   if not tool then return nil, "nvdisasm is not here: it comes with the CUDA toolkit, and with Triton" end
   if not cubin or not is_file(cubin) then return nil, "there is no machine code: this compiler writes PTX only" end
-  local out = io.popen(("timeout 5 %s -g -c %s 2>/dev/null"):format(quoted(tool), quoted(cubin)))
+  local out = io.popen(("timeout 5 %s -g -c %s 2>/dev/null"):format(shell.quoted(tool), shell.quoted(cubin)))
   local text = out and out:read "a" or ""
   if out then out:close() end
   local list, at = core.json.array {}, 0

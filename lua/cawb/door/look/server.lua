@@ -7,6 +7,7 @@ local gallery = require "cawb.door.look.gallery"
 local http = require "cawb.learn.serve.http"
 local judged = require "cawb.door.look.judged"
 local listen = require "cawb.learn.serve.listen"
+local loop = require "cawb.base.loop"
 local nodes = require "cawb.door.look.nodes"
 local page = require "cawb.door.look.page"
 local pool = require "cawb.learn.serve.pool"
@@ -128,30 +129,18 @@ local function routes_of(self)
   }
 end
 
--- ---- requests
-
-local handlers = {}
-
-function handlers.http(self, request)
-  if self.draining then return http.answer(request, 503, { error = "the server is stopping" }) end
-  local status, value, opts = http.dispatch(self.routes, request, self.log)
-  http.answer(request, status, value, opts)
-end
-
-function handlers.open(_, request) http.answer(request, 404, { error = "there are no WebSockets here" }, { bare = true }) end
-handlers.message = handlers.open
-function handlers.closed() end
+-- ---- serving
 
 --- The task that is shown first is loaded while the page comes.
 function Server:warm()
   local item = self.gallery:item(self.gallery.first)
-  require "cawb.base.loop".spawn(on_place, self, { remote = "first" }, item.task, function() return true end)
+  loop.spawn(on_place, self, { remote = "first" }, item.task, function() return true end)
 end
 
 --- Serve until a signal.
 function Server:serve()
   self:warm()
-  listen.serve(self, handlers)
+  listen.serve(self, listen.handlers)
   self.http:stop()
   self.pool:close()
   return 0

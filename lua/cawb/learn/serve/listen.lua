@@ -1,9 +1,22 @@
 -- listen: what comes to a server's door, each request as a task of the loop, until a signal; what is under way then finishes.
 
 local core = require "cawb.core"
+local http = require "cawb.learn.serve.http"
 local loop = require "cawb.base.loop"
 
 local M = {}
+
+--- Handlers of a server of pages: it has `routes` (http.dispatch), and no WebSockets.
+M.handlers = {}
+
+function M.handlers.http(self, request)
+  if self.draining then return http.answer(request, 503, { error = "the server is stopping" }) end
+  http.answer(request, http.dispatch(self.routes, request, self.log))
+end
+
+function M.handlers.open(_, request) http.answer(request, 404, { error = "there are no WebSockets here" }, { bare = true }) end
+M.handlers.message = M.handlers.open
+function M.handlers.closed() end
 
 local function handle(self, handlers, request)
   self.open = self.open + 1

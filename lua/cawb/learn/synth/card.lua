@@ -4,6 +4,7 @@ local confirm = require "cawb.learn.synth.confirm"
 local display = require "cawb.base.display"
 local file = require "cawb.base.file"
 local filters = require "cawb.learn.synth.filters"
+local processor = require "cawb.base.processor"
 
 local M = {}
 
@@ -145,13 +146,6 @@ local function times_section(set, add)
   end
 end
 
--- The machine's processor, as it calls itself.
-local function processor()
-  local text = file.read "/proc/cpuinfo" or ""
-  local _, count = text:gsub("\nprocessor%s*:", "")
-  return ("%d cores of %s"):format(count + 1, text:match "model name%s*:%s*([^\n]+)" or "an unknown processor")
-end
-
 --- The data card of a set as Markdown. `rows` as set:rows has them.
 function M.markdown(set, rows)
   local kept = M.counts(rows)
@@ -166,7 +160,7 @@ function M.markdown(set, rows)
       :format(#kept, #rows, about.transformers and (" and module classes of transformers %s"):format(about.transformers) or ""), "",
     ("Made by `cawb synth` of cawb %s (code that draws and filters: %s) with PyTorch %s; this card was written on %s, on %s. "
       .. "Times are modelled for %s where no GPU measured them."):format(about.cawb, about.generator, about.torch, os.date "!%Y-%m-%d",
-      processor(), about.device), "")
+      ("%d cores of %s"):format(processor.cores(), processor.name()), about.device), "")
   add("## Make it again", "", "    " .. again(about), "",
     "The same seed gives the same rows, bit for bit, on the same versions of cawb and PyTorch and, since filters compute in floating point, a CPU of the same kind. "
       .. "A draw that crashed for its time alone may be kept on a faster machine. What a shard draws depends on its number; `cawb merge` joins shards.", "")

@@ -3,6 +3,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local python = require "cawb.base.python"
+local shell = require "cawb.base.shell"
 
 local M = {}
 
@@ -53,16 +54,14 @@ local function times_of(set)
   return times
 end
 
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
-
 --- NAME.parquet of NAME.jsonl in a folder: true, or nil and why there is none. To ask which Python serves starts a task host, so one
 --- that is known already is given.
 function M.parquet(folder, file_name, columns, known)
   local program, message, kind = known, nil, nil
   if not program then program, message, kind = python.path() end
   if not program then return nil, message, kind end
-  local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(quoted(program), quoted(python.host_folder() .. "/judge/task/parquet_writer.py"),
-    quoted(("%s/%s.jsonl"):format(folder, file_name)), quoted(("%s/%s.parquet"):format(folder, file_name)), table.concat(columns, " "))))
+  local pipe = assert(io.popen(("%s %s %s %s %s 2>&1"):format(shell.quoted(program), shell.quoted(python.host_folder() .. "/judge/task/parquet_writer.py"),
+    shell.quoted(("%s/%s.jsonl"):format(folder, file_name)), shell.quoted(("%s/%s.parquet"):format(folder, file_name)), table.concat(columns, " "))))
   local said = pipe:read "a"
   if pipe:close() then return true end
   return nil, said:match "([^\n]+)%s*$" or "it cannot be written", "missing"

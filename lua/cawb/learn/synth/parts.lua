@@ -2,10 +2,9 @@
 
 local core = require "cawb.core"
 local merge = require "cawb.suite.merge"
+local shell = require "cawb.base.shell"
 
 local M = {}
-
-local function quoted(word) return "'" .. word:gsub("'", "'\\''") .. "'" end
 
 -- Flags that each process gets other values of.
 local own = { ["--jobs"] = true, ["--out"] = true, ["--count"] = true, ["--draws"] = true }
@@ -25,11 +24,11 @@ local function folder_of(out, i) return ("%s/part-%d"):format(out, i) end
 
 -- The command line of one process. Each computes with one thread, for there are as many processes as cores.
 local function line_of(argv, out, i, n, count, draws)
-  local words = { "OMP_NUM_THREADS=1", quoted(core.program), "synth" }
-  for _, word in ipairs(M.without(argv)) do words[#words + 1] = quoted(word) end
-  words[#words + 1] = ("--out %s --count %d --draws %d --shard %d/%d --set simulate.threads=1"):format(quoted(folder_of(out, i)), (count + n - 1) // n,
+  local words = { "OMP_NUM_THREADS=1", shell.quoted(core.program), "synth" }
+  for _, word in ipairs(M.without(argv)) do words[#words + 1] = shell.quoted(word) end
+  words[#words + 1] = ("--out %s --count %d --draws %d --shard %d/%d --set simulate.threads=1"):format(shell.quoted(folder_of(out, i)), (count + n - 1) // n,
     (draws + n - 1) // n, i, n)
-  return table.concat(words, " ") .. (" > %s 2>&1"):format(quoted(folder_of(out, i) .. "/log"))
+  return table.concat(words, " ") .. (" > %s 2>&1"):format(shell.quoted(folder_of(out, i) .. "/log"))
 end
 
 --- Make a set by `n` processes, of the command line `argv`, in the folder `out`. Each says what it does in part-N/log there. Returns the set of
