@@ -3,7 +3,7 @@
 ** a file. device.c opens it, _memory holds its buffers, _map places them, _guard watches
 ** their bounds, _module loads code, _globals puts its variables back, _launch starts it,
 ** _library calls NVIDIA's, _time takes samples, _clock tells how fast it was then, _profile tells what is known
-** of launches, _count counts them, _sample looks at their lines. All work goes through one stream, and every operation waits for its end before it
+** of launches, _count counts them, _events times them, _sample looks at their lines. All work goes through one stream, and every operation waits for its end before it
 ** returns.
 */
 #ifndef CAWB_CUDA_DEVICE_H
@@ -206,6 +206,9 @@ CUresult    cawb_cuda_wait_after(cawb_cuda *c, CUresult r);
 cawb_status cawb_cuda_count(cawb_cuda *c, const cawb_cuda_job *j, const char *const *metrics,
                             size_t n, cawb_err *err);
 void        cawb_cuda_release_profiler(cawb_cuda *c);
+
+/* Add the time of each launch, a median in seconds: what is told where nothing is counted. */
+cawb_status cawb_cuda_time_launches(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err);
 
 /* CUPTI, with the counters given back. */
 cawb_status cawb_cuda_cupti(cawb_cuda *c, const char *site_packages, cawb_cupti **out,

@@ -1,6 +1,6 @@
 /*
 ** profile.c - what is known of a plan's launches: facts of their code,
-** hardware counters where they can be had (count.c), else their times.
+** hardware counters where they can be had (count.c), else their times (events.c).
 ** The plan is first executed once as it is, so that a fault is found with nothing
 ** else under way.
 */
@@ -86,33 +86,6 @@ CUresult cawb_cuda_reset(cawb_cuda *c, const cawb_cuda_job *j) {
   return cawb_cuda_wait_after(c, r);
 }
 
-static CUresult time_step(cawb_cuda *c, cawb_module *m, const cawb_step *s, double *seconds) {
-  float ms = 0;
-  CUresult r = c->cu.cuEventRecord(c->start, c->stream);
-  if (r == CUDA_SUCCESS) r = cawb_cuda_enqueue(c, m, s);
-  if (r == CUDA_SUCCESS) r = c->cu.cuEventRecord(c->stop, c->stream);
-  r = cawb_cuda_wait_after(c, r);
-  if (r == CUDA_SUCCESS) r = c->cu.cuEventElapsedTime(&ms, c->start, c->stop);
-  *seconds = (double)ms * 1e-3;
-  return r;
-}
-
-/* The rung below counters; from an L2 cache as the run before left it. */
-static cawb_status time_launches(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
-  unsigned launch = 0;
-  CUresult r = cawb_cuda_reset(c, j);
-  for (size_t i = 0; i < j->n && r == CUDA_SUCCESS; i++) {
-    const cawb_step *s = &j->steps[i];
-    cawb_profile_value v = { launch, cawb_cuda_step_name(s), "seconds", "events", 0 };
-    r = time_step(c, j->m, s, &v.value);
-    if (s->kind == CAWB_STEP_FILL || r != CUDA_SUCCESS) continue;
-    cawb_status rc = cawb_profile_add(j->p, v, err);
-    if (rc != CAWB_OK) return rc;
-    launch++;
-  }
-  return cawb_cuda_blame(c, r, j->who, err);
-}
-
 /* ---- the whole ---- */
 
 static cawb_status state_all_facts(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
@@ -141,7 +114,7 @@ static cawb_status count_or_time(cawb_cuda *c, const cawb_cuda_job *j, const cha
     j->p->passes = 0;
     j->p->count = facts;
     snprintf(j->p->note, sizeof j->p->note, "%s", why.msg);
-    return time_launches(c, j, err);
+    return cawb_cuda_time_launches(c, j, err);
   }
   if (rc != CAWB_OK && err != NULL) *err = why;
   return rc;

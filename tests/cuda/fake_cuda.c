@@ -14,7 +14,7 @@ fake_cuda fake_cuda_state;
 struct CUfunc_st { const char *name; int threads, shared; };
 static struct CUfunc_st kernels[] = {
   { "poke", 1024, 0 }, { "fault", 1024, 0 }, { "heavy", 256, 1024 },
-  { "cawb_sweep", 1024, 0 }, { "note", 1024, 0 }
+  { "cawb_sweep", 1024, 0 }, { "note", 1024, 0 }, { "wait", 1024, 0 }
 };
 
 /* A captured operation: a launch, or a memset where `kernel` is NULL. */
@@ -239,6 +239,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **params, 
     at[1] = F.ns;
     return CUDA_SUCCESS;
   }
+  if (strcmp(f->name, "wait") == 0) { F.waits++; return CUDA_SUCCESS; }
   F.clusters += c->numAttrs;
   if (extra != NULL) {
     memcpy(&o.at, extra[1], sizeof o.at);

@@ -15,10 +15,11 @@ typedef struct fake_cuda {
   unsigned calls, fail_call;   /* of fallible calls; the fail_call-th gives fail_with */
   CUresult fail_with;
   CUresult sticky;             /* what every fallible call gives from now on */
-  unsigned late;               /* that many samples find the flush already over */
+  unsigned late;               /* that many samples or queues find the flush or the wait already over */
   unsigned slow;               /* that many readings of the SM clock find 1 GHz, not 2 */
   uint64_t cycles, ns;         /* of the SM */
   unsigned launches, clusters, memsets, graphs, resets;
+  unsigned waits;              /* queues of launches that were timed one by one */
   int opted_shared;            /* the last opt-in to dynamic shared memory */
   uint32_t counter;            /* the one __device__ variable: launches since it was put back */
   CUresult init, attach;       /* what cuInit and cuIpcOpenMemHandle give */

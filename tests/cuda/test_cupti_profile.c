@@ -202,6 +202,22 @@ static void test_too_many_launches(void) {
   for (size_t i = 0; i < 600; i++) many[i] = b.steps[1];
   CHECK(cawb_device_profile(b.d, b.m, many, 600, metrics, 1, &b.p, &b.err) == CAWB_OK);
   CHECK(says(b.p.note, "600 launches") && value(&b, 599, "seconds", "events") > 0);
+  CHECK(cuda->waits == 5 * 5);           /* five runs; a queue holds 128 launches */
+  end(&b);
+}
+
+/* A run in which the host was late is repeated, but not for ever. */
+static void test_late_queues(void) {
+  bench b;
+  if (!begin(&b)) return;
+  cupti->supported = 0;
+  cuda->late = 2;
+  without_counters(&b, "confidential computing is on");
+  CHECK(cuda->waits == 5 + 2);
+  cuda->late = 1000;
+  without_counters(&b, "confidential computing is on");
+  CHECK(cuda->waits == 5 + 2 + 5 + 5);
+  cupti->supported = 1;
   end(&b);
 }
 
@@ -348,6 +364,7 @@ int main(void) {
   test_odd_answers();
   test_no_such_metric();
   test_too_many_launches();
+  test_late_queues();
   test_a_fault_is_the_candidates();
   test_lines_are_sampled();
   test_many_instructions();
