@@ -1,6 +1,7 @@
 """make.py SITE-SOURCE: the gallery's pages, of bench/results/door/gallery.jsonl, into a copy of the checkout that a site is built of
 (./bootstrap docs). Nothing is typed in: every word and number of a page is of that file.
 """
+import ast
 import html
 import json
 import pathlib
@@ -27,31 +28,61 @@ def fence(lines, kind=""):
     return "```%s\n%s\n```" % (kind, "\n".join(lines) if isinstance(lines, list) else lines.rstrip())
 
 
+def about(row):
+    """The first sentence of the task's own text."""
+    text = (ast.get_docstring(ast.parse(row["source"])) or "").split("\n\n")[0]
+    return html.escape(" ".join(text.split()), quote=False)
+
+
+def numbered(source):
+    """The lines of a source with their numbers, by which the kernels name them."""
+    return ["%3d  %s" % (i + 1, line) if line else "%3d" % (i + 1) for i, line in enumerate(source.rstrip().split("\n"))]
+
+
+def beside(speedup, name):
+    """One speed-up in words; a difference of 5% or less counts as none."""
+    word = "faster than" if speedup > 1.05 else "slower than" if speedup < 1 / 1.05 else "as fast as"
+    return "%s %s" % (word, name)
+
+
 def verdict(row):
     if not row["ok"]:
         return "wrong: " + row.get("reason", "")
-    return {"faster": "right, and faster than PyTorch", "right": "right, and not faster than PyTorch"}.get(row["verdict"], row["verdict"])
+    pairs = [(row[kind], name) for kind, name in (("eager", "eager PyTorch"), ("compile", "torch.compile")) if row.get(kind)]
+    return ", ".join(["right"] + [beside(*pair) for pair in pairs])
+
+
+WIDE = "---\nhide:\n  - navigation\n  - toc\n---"       # its tables need the whole width
 
 
 def page(row):
-    """One task, as Markdown."""
-    facts = [("verdict", verdict(row)), ("time", "%s modelled, %s" % (microseconds(row["seconds"]), row["device"]) if row.get("seconds") else "-"),
+    """One task, as Markdown: its source first, since kernels and graph name its lines."""
+    facts = [("time", "%s modelled, %s" % (microseconds(row["seconds"]), row["device"]) if row.get("seconds") else "-"),
              ("over eager PyTorch", times(row.get("eager"))), ("over torch.compile", times(row.get("compile"))),
              ("rms error", "%s, eager PyTorch's %s" % (error(row.get("error")), error(row.get("eager_error")))),
              ("limited by", row.get("limiter", "-")), ("sizes", row.get("note") or "the task's own, for verdict and time")]
     table = "\n".join("| %s | %s |" % (head, html.escape(str(text), quote=False).replace("|", "\\|")) for head, text in facts)
     return "\n\n".join([
-        "# %s" % name_of(row), "[%s](../../%s). [All tasks](README.md)" % (row["task"], row["task"]), "| | |\n|---|---|\n" + table,
-        "## Kernels", fence(row["kernels"], "text"), "## Graph", fence(row["graph"], "text"), "## Task", fence(row["source"], "python")]) + "\n"
+        WIDE, "# %s" % name_of(row), about(row),
+        "[%s](../../%s). [All tasks](README.md)" % (row["task"], row["task"]),
+        "| verdict | %s |\n|---|---|\n" % html.escape(verdict(row), quote=False).replace("|", "\\|") + table,
+        "## Task", fence(numbered(row["source"]), "text"), "## Kernels", fence(row["kernels"], "text"),
+        "## Graph", fence(row["graph"], "text")]) + "\n"
+
+
+GROUPS = {"examples": "Examples", "examples/operators": "Operators of one's own", "bench/compose/unseen": "Tasks that the compiler was not made for"}
 
 
 def index(rows):
-    lines = ["| task | verdict | time, modelled | over eager | over torch.compile | rms error |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        lines.append("| [%s](%s.md) | %s | %s | %s | %s | %s |" % (
-            name_of(row), name_of(row), "right" if row["ok"] else "wrong", microseconds(row.get("seconds")), times(row.get("eager")),
-            times(row.get("compile")), error(row.get("error"))))
-    return "\n## The tasks\n\n" + "\n".join(lines) + "\n"
+    """All tasks, a table for each folder."""
+    lines = []
+    for folder, title in GROUPS.items():
+        lines += ["", "## " + title, "", "| task | what it computes | verdict | time, modelled | over eager | over torch.compile | rms error |", "|---|---|---|---|---|---|---|"]
+        for row in (r for r in rows if str(pathlib.PurePosixPath(r["task"]).parent) == folder):
+            lines.append("| [%s](%s.md) | %s | %s | %s | %s | %s | %s |" % (
+                name_of(row), name_of(row), about(row), "right" if row["ok"] else "wrong", microseconds(row.get("seconds")),
+                times(row.get("eager")), times(row.get("compile")), error(row.get("error"))))
+    return "\n".join(lines) + "\n"
 
 
 def main(folder):
@@ -61,8 +92,8 @@ def main(folder):
     gallery = root / "docs/gallery"
     for row in rows:
         (gallery / (name_of(row) + ".md")).write_text(page(row), encoding="utf-8")
-    with open(gallery / "README.md", "a", encoding="utf-8") as file:
-        file.write(index(rows))
+    top = gallery / "README.md"
+    top.write_text(WIDE + "\n\n" + top.read_text(encoding="utf-8") + index(rows), encoding="utf-8")
     return len(rows)
 
 
