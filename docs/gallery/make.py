@@ -12,12 +12,14 @@ def name_of(row):
     return pathlib.PurePosixPath(row["task"]).stem
 
 
-def microseconds(seconds):
-    return "%.3g us" % (1e6 * seconds) if seconds else "-"
+def duration(seconds):
+    if not seconds:
+        return "-"
+    return "%.3g ms" % (1e3 * seconds) if seconds >= 1e-3 else "%.3g us" % (1e6 * seconds)
 
 
 def error(value):
-    return "%.1e" % value if value is not None else "-"
+    return "%.1e" % value if value else "-" if value is None else "0"
 
 
 def times(value):
@@ -57,7 +59,7 @@ WIDE = "---\nhide:\n  - navigation\n  - toc\n---"       # its tables need the wh
 
 def page(row):
     """One task, as Markdown: its source first, since kernels and graph name its lines."""
-    facts = [("time", "%s modelled, %s" % (microseconds(row["seconds"]), row["device"]) if row.get("seconds") else "-"),
+    facts = [("time", "%s modelled, %s" % (duration(row["seconds"]), row["device"]) if row.get("seconds") else "-"),
              ("over eager PyTorch", times(row.get("eager"))), ("over torch.compile", times(row.get("compile"))),
              ("rms error", "%s, eager PyTorch's %s" % (error(row.get("error")), error(row.get("eager_error")))),
              ("limited by", row.get("limiter", "-")), ("sizes", row.get("note") or "the task's own, for verdict and time")]
@@ -80,7 +82,7 @@ def index(rows):
         lines += ["", "## " + title, "", "| task | what it computes | verdict | time, modelled | over eager | over torch.compile | rms error |", "|---|---|---|---|---|---|---|"]
         for row in (r for r in rows if str(pathlib.PurePosixPath(r["task"]).parent) == folder):
             lines.append("| [%s](%s.md) | %s | %s | %s | %s | %s | %s |" % (
-                name_of(row), name_of(row), about(row), "right" if row["ok"] else "wrong", microseconds(row.get("seconds")),
+                name_of(row), name_of(row), about(row), "right" if row["ok"] else "wrong", duration(row.get("seconds")),
                 times(row.get("eager")), times(row.get("compile")), error(row.get("error"))))
     return "\n".join(lines) + "\n"
 

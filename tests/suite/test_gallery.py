@@ -32,7 +32,7 @@ class Gallery(unittest.TestCase):
         self.assertGreaterEqual(self.count, 30)
         for row in self.rows:
             text = (self.folder / "docs/gallery" / (pathlib.PurePosixPath(row["task"]).stem + ".md")).read_text()
-            result = "%.3g us modelled" % (1e6 * row["seconds"]) if row["ok"] else "wrong: "
+            result = self.make.duration(row["seconds"]) + " modelled" if row["ok"] else "wrong: "
             for words in (result, "## Graph", row["kernels"][0], "  1  " + row["source"].strip().splitlines()[0]):
                 self.assertIn(words, text, row["task"])
 
@@ -42,6 +42,9 @@ class Gallery(unittest.TestCase):
                                        (1.02, None, "right, as fast as eager PyTorch")):
             self.assertEqual(self.make.verdict({"ok": True, "verdict": "right", "eager": eager, "compile": compiled}), words)
         self.assertEqual(self.make.verdict({"ok": False, "reason": "so"}), "wrong: so")
+
+    def test_times_have_a_unit_that_fits(self):
+        self.assertEqual([self.make.duration(s) for s in (None, 7.2e-6, 1.14e-3)], ["-", "7.2 us", "1.14 ms"])
 
     def test_the_index_leads_to_all(self):
         text = (self.folder / "docs/gallery/README.md").read_text()
