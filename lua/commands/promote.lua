@@ -106,6 +106,7 @@ local function place_of(given)
 end
 
 local function show(r)
+  if r.remark then print("note: " .. r.remark) end
   for _, c in ipairs(r.checks) do print(("%s  %s%s"):format(c.ok and "passed" or "FAILED", c.what,
     c.detail ~= "" and ": " .. c.detail or "")) end
   if not r.ok then return print "refused: nothing was written" end

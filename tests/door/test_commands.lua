@@ -161,7 +161,7 @@ check.test("a strategy of the workbench is known by its name, and a task alone m
 end)
 
 check.test("promotion waits longer on a loaded machine, and no less on an idle one", function()
-  local patience = require "cawb.door.promote".patience
+  local patience = require "cawb.door.promoted.sizes".patience
   check.equal(patience "7.25 3.10 2.00 9/300 1234", 7.25)
   check.equal(patience "0.10 0.20 0.30 1/300 1234", 1)
   check.equal(patience "", 1)

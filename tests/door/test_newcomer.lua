@@ -49,8 +49,12 @@ check.test("compose answers at real sizes: both verifies small ones and times th
   local kept = dir .. "/" .. out:match "\nkept in (scaled/%S+)\n"
   check.matches(assert(file.read(kept .. "/own/plan.lua")), "{ 512, 2048 }")
   assert(not assert(file.read(kept .. "/plan.lua")):find("2048", 1, true))
+  check.matches(out, "\nthe kernel for the task's own sizes is its own/kernel%.cu; ")
   out, status = cawb("reproduce --out scaled " .. kept:match "[^/]+$")
   check.equal(status, 0, out)
+  out, status = cawb(("judge %s --scale both --out again %s"):format(own, kept))
+  check.equal(status, 0, out)
+  check.matches(out, "^right, and ")
   out, status = cawb(own .. " --out whole --scale full")
   check.equal(status, 1, out)
   check.matches(out, "\nno candidate passed; [^\n]*nothing is verified%. %-%-scale both verifies")

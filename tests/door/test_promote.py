@@ -175,9 +175,9 @@ class Promote(unittest.TestCase):
         return next(p.name for p in (cls.folder / "runs").iterdir() if name in p.name)
 
     @classmethod
-    def composed(cls, name, task):
+    def composed(cls, name, task, *words):
         (cls.folder / (name + ".py")).write_text(task)
-        done = cls.cawb(str(cls.folder / (name + ".py")), "--device", "sim:h100", "--quiet", "--out", str(cls.folder / "runs"))
+        done = cls.cawb(str(cls.folder / (name + ".py")), "--device", "sim:h100", "--quiet", "--out", str(cls.folder / "runs"), *words)
         assert done.returncode == 0, done.stdout + done.stderr
         return next(p.name for p in (cls.folder / "runs").iterdir() if name in p.name)
 
@@ -250,6 +250,37 @@ class Promote(unittest.TestCase):
         (other / "smallnet.py").write_text("Net = None\n")
         with self.assertRaisesRegex(AssertionError, "smallnet.py is not the module that was verified, .*: rename one of them"):
             self.python(use, other, into.parent)
+
+    def test_a_run_of_two_sizes_is_promoted_at_the_tasks_own(self):
+        """--scale both verifies small sizes and times the task's own: the package is for the latter."""
+        task = TASK.replace("rows = 4", "rows = 4096").replace("33.0", "65.0").replace("rows, 32", "rows, 64")
+        run_id, into = self.composed("twofold", task, "--scale", "both"), self.folder / "twofold_op"
+        words = ["promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--speedup", "0.001", "--into", str(into)]
+        done = self.cawb(*words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("passed  float32[4096, 64]: the strict judge, one trial", done.stdout)
+        self.assertIn("passed  float32[4096, 64]: at least 0.001x over eager", done.stdout)
+        self.assertRegex(done.stdout, r"passed  float32\[\d{1,3}, 64\]: the strict judge, 10 trials")
+        about = json.loads((into / "promoted.json").read_text())
+        self.assertEqual([s["tensors"][0][1] for s in about["shapes"]], [[4096, 64]])
+        self.assertIn("{ 4096, 64 }", (into / "plan.lua").read_text())
+
+    def test_what_no_simulated_device_can_execute_in_full_is_refused(self):
+        task = TASK.replace("rows = 4", "rows = 65536").replace("33.0", "4097.0").replace("rows, 32", "rows, 4096")
+        run_id = self.composed("vast", task, "--scale", "both")
+        done = self.cawb("promote", run_id, "--out", str(self.folder / "runs"), "--modelled", "--into", str(self.folder / "vast_op"))
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"FAILED  float32\[65536, 4096\]: judged in full: 2.15e\+03 MB and .* promote the run on a machine with one")
+
+    def test_a_version_of_a_family_is_told_of_further_sizes(self):
+        task = TASK.replace("x * self.weight", "x.sum(0)")
+        (self.folder / "column.py").write_text(task)
+        done = self.cawb("ladder", str(self.folder / "column.py"), "--device", "sim:h100", "--quiet", "--set", "turns=2", "--out",
+                         str(self.folder / "columns"))
+        run_id = next(p.name for p in (self.folder / "columns").iterdir() if "column" in p.name)
+        done = self.cawb("promote", run_id, "--turn", "2", "--out", str(self.folder / "columns"), "--modelled", "--speedup", "0.001",
+                         "--shape", "rows=9", "--set", "deadlines.run=60", "--into", str(self.folder / "column_op"))
+        self.assertIn("passed  float32[9, 32]: the strict judge, 10 trials", done.stdout + done.stderr)
 
     def test_not_faster_than_the_incumbent(self):
         before = (self.into / "report.md").stat().st_mtime_ns

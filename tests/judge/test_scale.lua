@@ -2,6 +2,7 @@
 
 local check = dofile "tests/support/check.lua"
 local cawb = require "cawb"
+local core = require "cawb.core"
 local evaluate = require "cawb.judge.evaluate"
 local options = require "cawb.base.options"
 local python = require "cawb.base.python"
@@ -238,6 +239,35 @@ check.test("a candidate may have a text of its own for the task's own sizes, whi
   check.equal(facts.stage, "plausibility")
   assert(both("1 << 30").hash ~= both("1 << 20").hash)
   check.raises("'own' is a candidate of kernels", cawb.candidate, { python = "x", own = here })
+end)
+
+check.test("a version of a family is told of both sizes, and tunables go along", function()
+  local all = options.copy(cawb.defaults)
+  assert(options.set(all, "scale.mode=both"))
+  all.verify.trials, all.verify.battery, all.verify.repeats, all.verify.denormals = 1, { "mixed" }, 0, false
+  local path = task_file("columns", "rows = 4096\ncols = 2048\n", "x.sum(0)", "torch.randn(rows, cols)")
+  local task <close> = assert(cawb.task(path, { device = device, options = all }))
+  local c = assert(assert(require("cawb.families").match(task)):rung(2, task))
+  check.equal(c.own.defines.ROWS, 4096)
+  local facts, member = assert(evaluate.candidate(task, c:with { width = 256, unroll = 16 }, all))
+  assert(facts.ok, facts.reason)
+  check.equal(facts.fitted.own_tunables.width, 256)
+  assert(facts.time_s.median > 4096 * 2048 * 4 / 3.35e12, "all of the columns are read")
+  assert(member.own, "what is recorded has both")
+end)
+
+check.test("the folder that a run keeps has the text for the task's own sizes too", function()
+  local here = relu_up_to "1 << 30"
+  assert(core.fs.mkdir(folder .. "/kept/own"))
+  check.write(folder .. "/kept/kernel.cu", here.source)
+  check.write(folder .. "/kept/plan.lua", here.plan)
+  check.write(folder .. "/kept/candidate.json", '{"own":{"defines":{"A":"1"},"options":[]}}')
+  local none, message = cawb.candidate(folder .. "/kept")
+  check.equal(none, nil)
+  check.matches(message, "own/kernel%.cu")
+  check.write(folder .. "/kept/own/kernel.cu", here.source)
+  check.write(folder .. "/kept/own/plan.lua", here.plan)
+  check.equal(assert(cawb.candidate(folder .. "/kept")).own.defines.A, "1")
 end)
 
 check.test("the flag", function()

@@ -225,14 +225,14 @@ local function write_all(folder, files)
   return ok, message, name
 end
 
---- Write the package: `result` of promote.lua, with the folder; `was`, the turn; the shapes; `task` = { path, source, overrides, arch }.
+--- Write the package: `result` of promote.lua, with the folder; the candidate at the run's sizes; the shapes; `task` = { path, source, overrides, arch }.
 --- Returns true, or nil, message, name.
-function M.write(result, was, shapes, task)
+function M.write(result, candidate, shapes, task)
   local files = neighbours(result, task)
-  files["kernel.cu"], files["plan.lua"], files["reference.py"] = was.candidate.source, was.candidate.plan, reference(task)
+  files["kernel.cu"], files["plan.lua"], files["reference.py"] = candidate.source, candidate.plan, reference(task)
   for name, text in pairs {
-    ["candidate.json"] = core.json.encode { defines = was.candidate.defines, tunables = was.candidate.tunables,
-      options = array { table.unpack(was.candidate.options) } } .. "\n",
+    ["candidate.json"] = core.json.encode { defines = candidate.defines, tunables = candidate.tunables,
+      options = array { table.unpack(candidate.options) } } .. "\n",
     ["promoted.json"] = core.json.encode(about(result, task, shapes)) .. "\n", ["report.md"] = M.page(result) } do files[name] = text end
   local templates = core.home .. "/lua/cawb/door/promoted/"
   for _, name in ipairs { "__init__.py", "launch.py", "module.py", "test_promoted.py" } do

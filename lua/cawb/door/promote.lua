@@ -7,16 +7,13 @@ local core = require "cawb.core"
 local deliver = require "cawb.door.deliver"
 local judge = require "cawb.judge.judge"
 local execute = require "cawb.judge.worker.execute"
-local file = require "cawb.base.file"
 local needed = require "cawb.base.need"
-local options = require "cawb.base.options"
 local display = require "cawb.base.display"
 local python = require "cawb.base.python"
 local sanitizer = require "cawb.judge.verify.sanitizer"
 local shell = require "cawb.base.shell"
+local sizes = require "cawb.door.promoted.sizes"
 local stats = require "cawb.base.stats"
-local tasks = require "cawb.judge.task.task"
-local variants = require "cawb.compose.variants"
 
 local M = {}
 
@@ -72,18 +69,8 @@ local function unexportable(plan)
   end
 end
 
--- What was composed holds for one shape. At another the task is lowered again, the same way; a kernel of somebody's own has
--- a plan for every shape.
-local function at_shape(task, candidate, options, own)
-  local variant = not own and variants.of(candidate)
-  if not variant then return candidate end
-  local made = needed.sound(variants.make(task, options, variant))
-  return candidates.new { source = made.source, plan = made.plan, options = made.options, name = variant.name }
-end
-
 -- The member for a shape: what a tunable must be there, and else what was chosen.
-local function member(task, candidate, options, own)
-  candidate = at_shape(task, candidate, options, own)
+local function member(task, candidate, options)
   local declared = need(execute.tunables(task, candidate, options))
   if not declared.ok then needed.fail(declared.reason, "usage") end
   local values = {}
@@ -119,19 +106,26 @@ local function check_incumbent(checks, label, task, incumbent, facts, options)
     ("%s, it has %s"):format(display.interval(facts.time_s), display.interval(old.time_s)))
 end
 
--- One shape: verified, timed, exported; a `quick` one is verified on one draw of each kind of input. Returns what the
--- package needs, or nil.
-local function try_shape(checks, task, candidate, incumbent, options, how, quick, own)
+-- Whether the strict judge, by these settings, finds a candidate right: the facts, or nil.
+local function check_strictly(checks, label, task, candidate, options, settings)
+  settings.once = true
+  local facts, trials = need(judge.judge(task, candidate, options, settings)), settings.trials
+  local fine = note(checks, ("%s: the strict judge, %s"):format(label, trials == 1 and "one trial" or trials .. " trials"), facts.ok,
+    facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0, facts.error.eager and facts.error.eager.nrms or 0)
+    or tostring(facts.reason))
+  return fine and facts or nil
+end
+
+-- One shape: verified, timed, exported. A `quick` one is verified on one draw of each kind of input, and not timed; where an
+-- execution takes long (`long`), one of two kinds. Returns what the package needs, or nil.
+local function try_shape(checks, task, candidate, incumbent, options, how, quick, long)
   local label = spec_words(task.inputs)
   local why = unfit(task)
   if why then return note(checks, label .. ": usable in another program", false, why) and nil end
-  local one = member(task, candidate, options, own)
-  local trials = quick and 1 or M.trials
-  local facts = need(judge.judge(task, one, options, { once = true, trials = trials, against = quick and {} or nil }))
-  if not note(checks, ("%s: the strict judge, %s"):format(label, trials == 1 and "one trial" or trials .. " trials"), facts.ok,
-      facts.ok and ("error %.2g, PyTorch's %.2g"):format(facts.error.nrms or 0,
-        facts.error.eager and facts.error.eager.nrms or 0)
-      or tostring(facts.reason)) then return nil end
+  local one = member(task, candidate, options)
+  local facts = check_strictly(checks, label, task, one, options, { trials = (quick or long) and 1 or M.trials,
+    battery = long and { "mixed" } or nil, against = quick and {} or nil })
+  if not facts then return nil end
   local flags = facts.rules and facts.rules.flags or {}
   for _, flag in ipairs(flags) do note(checks, ("%s: a remark, no fault (rule '%s')"):format(label, flag.rule), true, flag.reason) end
   if not quick then
@@ -145,8 +139,8 @@ local function try_shape(checks, task, candidate, incumbent, options, how, quick
            params = task.params, label = label }
 end
 
-local function check_sanitizer(checks, task, candidate, options, own)
-  local one = needed.caught(member, task, candidate, options, own)
+local function check_sanitizer(checks, task, candidate, options)
+  local one = needed.caught(member, task, candidate, options)
   local r, message, name = sanitizer.sanitize(task, one or candidate, options, {})
   if name == "missing" then return note(checks, "the sanitizer", false, message) end
   need(r, message, name)
@@ -183,7 +177,7 @@ local function check_package(result, was, shapes, first)
   local place, beside = result.folder, result.folder .. ".untested"
   local project = result.project
   result.folder, result.project = beside, nil
-  need(deliver.write(result, was, shapes, first))
+  need(deliver.write(result, sizes.own(was), shapes, first))
   local why = tested(beside, result.python)
   os.execute("rm -rf " .. shell.quoted(beside))
   result.folder, result.project = place, project
@@ -192,33 +186,6 @@ local function check_package(result, was, shapes, first)
 end
 
 -- ---- all of it
-
---- How many times as long a kernel may take where the processor executes it: other work there takes turns with it.
-function M.patience(text)
-  local load = tonumber((text or file.read "/proc/loadavg" or ""):match "^([%d.]+)")
-  return math.max(1, load or 1)
-end
-
--- The run's options for one shape, under the strict rules.
-local function options_for(was, overrides, modelled)
-  local all = options.copy(was.options)
-  all.rules = "strict"
-  if modelled then all.deadlines.run = all.deadlines.run * M.patience() end
-  needed.sound(options.overlay(all, { task = overrides }, "--shape"))
-  return all
-end
-
-local function bytes_of(specs)
-  local total = 0
-  for _, s in ipairs(specs) do total = total + (s.bytes or 0) end
-  return total
-end
-
--- The task at other sizes, in the task host that all of them share, to be closed, and the options.
-local function at_sizes(was, dev, host, overrides)
-  local all = options_for(was, overrides, dev.info.modelled)
-  return need(tasks.open(was.run.task, { device = dev, options = all, host = host })), all
-end
 
 local function calls_library(plan)
   for _, phase in ipairs { plan.prepare, plan.call } do
@@ -233,25 +200,49 @@ local function take_shape(result, shape, quick)
   else table.insert(result.times, { label = shape.label, time_s = shape.facts.time_s, speedup = shape.facts.speedup }) end
 end
 
+-- One of the shapes: kept in `all`, if it passed.
+local function try_one(all, was, dev, how, host, wanted, run_own)
+  local result = all.result
+  local t <close>, options, why = sizes.open(was, dev, host, wanted.overrides)
+  if not t then return note(result.checks, spec_words(options.inputs) .. ": judged in full", false, why) end
+  local candidate = run_own and sizes.own(was) or sizes.moved(t, sizes.own(was), options)
+  local shape = try_shape(result.checks, t, candidate, all.incumbent, options, how, wanted.quick, sizes.apart(was, dev))
+  if shape then
+    all.shapes[#all.shapes + 1] = shape
+    take_shape(result, shape, wanted.quick)
+  end
+  local bytes = sizes.bytes_of(t.inputs)
+  if bytes < all.least then all.least, all.least_at, all.run_own = bytes, wanted.overrides, run_own end
+  all.first = all.first or { path = t.path, source = t.info.source, overrides = options.task, arch = dev.info.arch }
+end
+
+-- The sizes that the run verified, where they are others than the task's own.
+local function try_small(all, small, was, options)
+  local label = spec_words(small.inputs)
+  check_strictly(all.result.checks, label, small, was.candidate, options, { trials = M.trials, against = {} })
+  check_sanitizer(all.result.checks, small, was.candidate, options)
+end
+
+-- The smallest of the shapes under the sanitizer.
+local function sanitize_smallest(all, was, dev, host)
+  local t <close>, options = sizes.open(was, dev, host, all.least_at)
+  local candidate = all.run_own and sizes.own(was) or needed.caught(sizes.moved, t, sizes.own(was), options) or was.candidate
+  check_sanitizer(all.result.checks, t, candidate, options)
+end
+
 -- Every shape in turn, and the smallest under the sanitizer. Returns the shapes and what is to be known of the task.
 local function try_all(was, dev, how, result, host)
-  local shapes, first, least, least_at, own = {}, nil, math.huge, {}, true
   local incumbent = core.fs.kind(result.folder .. "/kernel.cu") and assert(candidates.new(result.folder)) or nil
+  local all = { result = result, incumbent = incumbent, shapes = {}, least = math.huge, run_own = true }
   local list = table.move(how.shapes, 1, #how.shapes, 2, { { overrides = {} } })
   for i, wanted in ipairs(list) do
     if how.say then how.say(i, #list) end
-    local t <close>, all = at_sizes(was, dev, host, wanted.overrides)
-    local shape = try_shape(result.checks, t, was.candidate, incumbent, all, how, wanted.quick, i == 1)
-    if shape then
-      shapes[#shapes + 1] = shape
-      take_shape(result, shape, wanted.quick)
-    end
-    if bytes_of(t.inputs) < least then least, least_at, own = bytes_of(t.inputs), wanted.overrides, i == 1 end
-    first = first or { path = t.path, source = t.info.source, overrides = all.task, arch = dev.info.arch }
+    try_one(all, was, dev, how, host, wanted, i == 1)
   end
-  local t <close>, all = at_sizes(was, dev, host, least_at)
-  check_sanitizer(result.checks, t, was.candidate, all, own)
-  return shapes, first
+  local small <close>, options = sizes.small(was, dev, host)
+  if small then try_small(all, small, was, options)
+  elseif all.least_at then sanitize_smallest(all, was, dev, host) end
+  return all.shapes, all.first
 end
 
 local function new_result(was, dev, how)
@@ -273,12 +264,13 @@ function M.run(was, dev, how)
     not modelled or how.modelled, modelled and not how.modelled and "here they are modelled; --modelled lets them count, to try promotion out" or "")
   local host <close>, hello = need(python.start(was.options.deadlines.start))
   result.python = hello.path
+  result.remark = sizes.remark(was, dev, { host, hello })
   local shapes, first = try_all(was, dev, how, result, { host, hello })
   for _, c in ipairs(result.checks) do result.ok = result.ok and c.ok end
   if result.ok then result.neighbours = neighbours(first, result.python) end
   if result.ok then check_package(result, was, shapes, first) end
   if not result.ok then return result end
-  need(deliver.write(result, was, shapes, first))
+  need(deliver.write(result, sizes.own(was), shapes, first))
   return result
 end
 

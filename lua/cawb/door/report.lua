@@ -160,11 +160,12 @@ local function next_steps(run, name)
   local folder, dir, equal = run.ledger.folder, run.ledger.dir, run.best.facts.equal_error
   local look = ("to look at all: cawb report %s"):format(dir)
   if name ~= "kernel.cu" then return ("to look at it: %s/%s, or cawb report %s"):format(folder, name, dir) end
+  local kernel = core.fs.kind(folder .. "/own/kernel.cu") and "the kernel for the task's own sizes is its own/kernel.cu" or "the kernel is its kernel.cu"
   if not equal or baselines.verdict(equal) == "faster" then
-    return ("the kernel is its kernel.cu; %s; to use it: cawb promote %s --into DIR"):format(look, folder)
+    return ("%s; %s; to use it: cawb promote %s --into DIR"):format(kernel, look, folder)
   end
   local try = run.strategy.name == "tune" and "" or ("; to look for a faster one: cawb tune %s"):format(run.task.path)
-  return ("the kernel is its kernel.cu; %s%s"):format(look, try)
+  return ("%s; %s%s"):format(kernel, look, try)
 end
 
 --- A line of a strategy's own.

@@ -38,11 +38,10 @@ end
 --- At the task's own sizes, where smaller ones are verified: times, the counters' report, and the tunables there.
 function Kernel:measure_own(how)
   local own = self.task.own
-  if self.candidate.own then return measure_text(own, self.candidate.own, self.options, how) end
   local moved, message, name = execute.moved(self.task, own, self.candidate, self.options)
   if not moved or not moved.ok then return moved, message, name end
   local got
-  got, message, name = measure.measure(own, moved.candidate, self.options, how)
+  got, message, name = (self.candidate.own and measure_text or measure.measure)(own, moved.candidate, self.options, how)
   if got then got.tunables = moved.candidate.tunables end
   return got, message, name
 end

@@ -80,14 +80,17 @@ local function told(family, graph)
   return family.constants and preamble(family.constants(graph)) or "", family.defines and family.defines(graph) or nil
 end
 
---- The n-th version as a candidate for a task, or nil when the ladder ends.
+local function files_of(family, n) return assert(candidate.new(("%s/%s"):format(family.dir, family.versions[n]))) end
+
+--- The n-th version as a candidate for a task, or nil when the ladder ends. What it is told of sizes is told of the task's own
+--- sizes apart, where smaller ones are verified.
 function Family:rung(n, task)
   local version = self.versions[n]
   if not version then return nil end
-  local c = assert(candidate.new(("%s/%s"):format(self.dir, version)))
+  local c = files_of(self, n)
   local before, defines = told(self, task.graph)
-  return candidate.new { source = c.source, plan = before .. c.plan,
-    name = self.name .. "/" .. version, note = self:note(version, c.source), defines = defines }
+  return candidate.new { source = c.source, plan = before .. c.plan, name = self.name .. "/" .. version,
+    note = self:note(version, c.source), defines = defines, own = task.own and self:rung(n, task.own) or nil }
 end
 
 --- What the family of this name tells its kernels and plans of a task's graph: text before the plan, defines. Nothing where it
@@ -99,22 +102,29 @@ function M.told(name, graph)
   return "", nil
 end
 
--- Whether a version is what stands in a candidate's files.
-local function is_of(version, c)
-  return version.name == c.name and version.source == c.source and version.plan:sub(-#c.plan) == c.plan
+-- The version of a family that a candidate is, for a task: { name =, source =, plan = with more before it or not }; or nil.
+local function version_of(c, task)
+  for _, family in ipairs(M.list()) do
+    for n = 1, c.name:find(family.name .. "/", 1, true) == 1 and family.serves(task.graph) and #family.versions or 0 do
+      local files = files_of(family, n)
+      if c.name == family.name .. "/" .. family.versions[n] and files.source == c.source and c.plan:sub(-#files.plan) == files.plan then
+        return family:rung(n, task)
+      end
+    end
+  end
 end
 
 --- A candidate for a task. A version of a family that serves the task's graph, named by its file, gets what the family
 --- tells its kernels and plans of the graph, as in a ladder; every other candidate stays as it is.
 function M.fitted(c, task)
   if c.python or next(c.defines or {}) then return c end
-  for _, family in ipairs(M.list()) do
-    for n = 1, c.name:find(family.name .. "/", 1, true) == 1 and family.serves(task.graph) and #family.versions or 0 do
-      local version = family:rung(n, task)
-      if is_of(version, c) then return version end
-    end
-  end
-  return c
+  return version_of(c, task) or c
+end
+
+--- The same of a version that was told of another task's graph, such as the same task's at other sizes.
+function M.moved(c, task)
+  local version = version_of(c, task)
+  return version and c.tunables and version:with(c.tunables) or version or c
 end
 
 --- The comment lines that open a version: what changed, why it should help.

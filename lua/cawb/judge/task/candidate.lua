@@ -26,8 +26,8 @@ local function check(spec)
   if spec.python and (spec.source or spec.plan or spec.tunables) then
     error("candidate: 'python' goes without source, plan and tunables", 3)
   end
-  if spec.own and (spec.python or spec.tunables and next(spec.tunables) or not M.is(spec.own)) then
-    error("candidate: 'own' is a candidate of kernels, beside one without tunables", 3)
+  if spec.own and (spec.python or not M.is(spec.own)) then
+    error("candidate: 'own' is a candidate of kernels, beside another one", 3)
   end
   if spec.files and not spec.python then error("candidate: 'files' go with 'python'", 3) end
   local why = spec.files and folders.refusal(spec.files)
@@ -47,6 +47,12 @@ local function digest(c)
   if c.python then return core.hash.sha256("python\0" .. c.python) end
   return core.hash.sha256(string.pack("<s8s8s8", c.source, c.plan,
     core.json.encode { defines = c.defines, options = core.json.array { table.unpack(c.options) } }) .. (c.own and c.own.hash or ""))
+end
+
+-- The text for the task's own sizes that candidate.json tells of, out of { ["own/kernel.cu"] =, ["own/plan.lua"] = }; or nil.
+local function own_of(more, texts, name)
+  if not more.own then return nil end
+  return M.new { source = texts["own/kernel.cu"], plan = texts["own/plan.lua"], name = name, defines = more.own.defines, options = more.own.options }
 end
 
 -- "kernels/softmax/v1": that .cu and .lua. A folder: its kernel.cu, plan.lua and, where
@@ -80,6 +86,14 @@ local function from_path(word)
   more, message, name = core.json.decode(text)
   if not more then return nil, path .. "/candidate.json: " .. message, name end
   spec.defines, spec.options, spec.tunables = more.defines, more.options, more.tunables
+  if more.own then
+    local texts = {}
+    for _, part in ipairs { "own/kernel.cu", "own/plan.lua" } do
+      texts[part], message, name = file.read(path .. "/" .. part)
+      if not texts[part] then return nil, message, name end
+    end
+    spec.own = own_of(more, texts, spec.name)
+  end
   return spec
 end
 
@@ -112,10 +126,8 @@ end
 --- A candidate of kernels from the texts that a record keeps of it (run/ledger.lua), with fields of a record beside.
 function M.restored(texts, fields)
   local more = core.json.decode(texts["candidate.json"] or "{}") or {}
-  local own = more.own and M.new { source = texts["own/kernel.cu"], plan = texts["own/plan.lua"], name = fields.name,
-                                   defines = more.own.defines, options = more.own.options }
   return M.new { source = texts["kernel.cu"], plan = texts["plan.lua"], name = fields.name, note = fields.note, defines = more.defines,
-                 options = more.options, tunables = fields.tunables, own = own }
+                 options = more.options, tunables = fields.tunables, own = own_of(more, texts, fields.name) }
 end
 
 --- Whether a value is a candidate, or a member of one.

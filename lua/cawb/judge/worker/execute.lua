@@ -120,14 +120,14 @@ local function place_of(value, list)
   for i, one in ipairs(list) do if one == value then return i end end
 end
 
---- A candidate whose tunables are chosen, for the same task at other sizes, `there`: a value that is none there becomes
---- the one at its place, which is how a plan says what follows from the shapes. Returns it; a failure as data of its plan
+--- A candidate whose tunables are chosen, for the same task at other sizes, `there`: its own text for these, where it has one. A
+--- value that is none there becomes the one at its place, which is how a plan says what follows from the shapes. Returns it; a failure as data of its plan
 --- there; or nil, message, name.
 function M.moved(task, there, candidate, options)
   local here, message, name = M.tunables(task, candidate, options)
   if not here or not here.ok then return here, message, name end
-  local other
-  other, message, name = M.tunables(there, candidate, options)
+  local text, other = candidate.own or candidate, nil
+  other, message, name = M.tunables(there, text, options)
   if not other or not other.ok then return other, message, name end
   local chosen, lists = {}, {}
   for _, t in ipairs(here.tunables) do lists[t.name] = t.values end
@@ -136,7 +136,7 @@ function M.moved(task, there, candidate, options)
     local at = value ~= nil and not place_of(value, t.values) and place_of(value, lists[t.name] or {}) or 1
     chosen[t.name] = place_of(value, t.values) and value or t.values[math.min(at, #t.values)]
   end
-  return { ok = true, candidate = #other.tunables > 0 and candidate:with(chosen) or candidate }
+  return { ok = true, candidate = #other.tunables > 0 and text:with(chosen) or text }
 end
 
 -- Where a Python keeps NVIDIA's libraries, for a plan that may call one on a GPU. Asking every
