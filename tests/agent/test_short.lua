@@ -56,6 +56,16 @@ check.test("helpers that a source uses are put in front, with those that they us
   check.equal(short.whole_source(kernel), kernel)
 end)
 
+check.test("a helper's macro comes along, and for a source that uses it alone", function()
+  for _, text in ipairs { "float f(float v) { return join_rows<32, 64>(v, add); }\n", "void f() { UNROLL for (int j = 0; j < 4; j++) g(j); }\n" } do
+    local source = short.whole_source(text)
+    check.equal(has(source, "#define UNROLL"), true, text)
+    check.equal(has(source, "struct alignas"), false, text)
+  end
+  local own = "template <class T, int N> struct pack { T at[N]; };\nfloat f(float v) { return join_rows<32, 64>(v, add); }\n"
+  check.equal(has(short.whole_source(own), "#define UNROLL"), true, "beside a pack of its own")
+end)
+
 check.test("a source's own definition stands, and headers stay first", function()
   local own = "template <class T, int N> struct pack { T at[N]; };\npack<float, 2> p;\n"
   check.equal(short.whole_source(own), own)

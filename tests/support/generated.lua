@@ -42,7 +42,8 @@ end
 
 -- A run of kernels on a task, verified. Kinds of inputs beside the task's own: `battery`.
 local function verdict(device, text, constants, all, battery)
-  local source = { assert(file.read(core.home .. "/lua/cawb/compose/emit/parts/pack.cuh")) }
+  local parts = core.home .. "/lua/cawb/compose/emit/parts/"
+  local source = { assert(file.read(parts .. "unroll.cuh")), assert(file.read(parts .. "pack.cuh")) }
   for i, made in ipairs(all) do source[i + 1] = made.text end
   local path = check.write(check.folder() .. "/task.py", text)
   local task <close> = assert(cawb.task(path, { device = device, task = constants, host = { host, hello } }))

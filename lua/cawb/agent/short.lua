@@ -10,13 +10,14 @@ local proposals = require "cawb.agent.proposals"
 local M = {}
 
 -- Texts of helpers that are put back, each behind those that it needs.
-local names = { "pack", "hold", "join", "join_cluster", "meet", "online" }
+local names = { "unroll", "pack", "hold", "join", "join_cluster", "meet", "online" }
 
 local most_bytes = 1 << 16        -- of a message: a reply that repeats itself is not read
 
--- What a helper's text defines: { functions = names, types = names }.
+-- What a helper's text defines: { functions = names, types = names of types and macros }.
 local function defined(text)
   local found = { functions = {}, types = {} }
+  for name in text:gmatch "#%s*define ([%w_]+)" do found.types[#found.types + 1] = name end
   for name in text:gmatch "__device__[^\n(]-([%w_]+)%(" do found.functions[#found.functions + 1] = name end
   for name in text:gmatch "struct [^{;\n]-([%w_]+) {" do found.types[#found.types + 1] = name end
   return found

@@ -86,7 +86,7 @@ local function source(kernels, is_long)
   local lines = { table.concat(about, "\n"), "" }
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
   if is_long then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
-  if #texts > 0 then lines[#lines + 1] = part "pack" end
+  if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
   return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
 end

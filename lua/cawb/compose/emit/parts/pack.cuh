@@ -1,5 +1,2 @@
-// Ahead of a loop: its turns are written out.
-#define UNROLL _Pragma("unroll")
-
 // Neighbours that one access takes.
 template <class T, int N> struct alignas(sizeof(T) * N) pack { T at[N]; };
