@@ -124,6 +124,18 @@ check.test("a model with nothing to do ends the run", function()
   check.matches(r.reason, "^3 replies in a row called no tool: react needs an endpoint with tool calls; ")
 end)
 
+check.test("a report says of each run which strategy it was, and why it has no candidate", function()
+  local talk = { "I cannot." }
+  local store = dir .. "/mute"
+  for _, name in ipairs { "single", "react" } do
+    check.shell(("'%s' %s examples/softmax.py --device sim:h100 --set task.rows=16 --set task.cols=64 --quiet --set model.name=hand "
+      .. "--set cassette.replay='%s' --out '%s'"):format(core.program, name, agent.cassette(dir, "mute", { talk, talk, talk }), store))
+  end
+  local text = check.shell(("'%s' report '%s' --markdown"):format(core.program, store))
+  check.matches(text, "| softmax.py by single | %- | no candidate: 3 replies in a row held no candidate; of the last: There is no block")
+  check.matches(text, "| softmax.py by react | %- | no candidate: 3 replies in a row called no tool")
+end)
+
 check.test("a model that writes the same call without end, or calls that cannot be read, ends the run", function()
   local look, open = { "", { "list" } }, { "", { "measure", bad = "the call is not closed with </call>" } }
   local run, r = react { files, measure, look, look, look, look, submit }

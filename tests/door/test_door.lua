@@ -92,10 +92,11 @@ end)
 
 check.test("judge: where a modelled speed-up is too near to 1 to be one, that is said, with how far it is from the bound", function()
   local answer = require "cawb.door.answer"
-  local function page(median)
+  local function page(median, flag)
     local s = { against = "eager", median = median, lo = median, hi = median, less_accurate = {} }
     local time = { median = 8e-6, lo = 8e-6, hi = 8e-6, samples = 1 }
-    local facts = { ok = true, modelled = true, time_s = time, equal_error = s, floor = { seconds = 5e-6, source = "modelled" } }
+    local facts = { ok = true, modelled = true, time_s = time, equal_error = s, floor = { seconds = 5e-6, source = "modelled" },
+                    rules = { flags = { flag } } }
     local turn = { ok = true, name = "k", label = "", modelled = true, time_s = time, speedup = { eager = s }, facts = facts }
     local run = { turns = { turn }, id = "r", ledger = { dir = "d" },
       task = { name = "t", notes = {}, baselines = { eager = { time_s = time } }, device = { info = { model = "H" } } } }
@@ -106,6 +107,8 @@ check.test("judge: where a modelled speed-up is too near to 1 to be one, that is
   check.matches(said, "bound +no kernel can take less than 5 us here, by the device's modelled rates; this one takes 1.6x as long")
   check.matches(page(1.06), "^right, and 1.06x as fast as")
   check.matches(page(0.93), "^right, but slower than")
+  check.matches(page(1.04, { rule = "r", reason = "it divides" }), "remark +it divides %(rule 'r'; a remark, no fault%)")
+  check.matches(page(1.04, { rule = "r", reason = "r.lua:3: nil", unknown = true }), "r.lua:3: nil %(rule 'r' could not tell, and rejects nothing: ")
 end)
 
 check.test("judge: a flag says what it means, and that it is no fault", function()

@@ -4,6 +4,8 @@ local check = dofile "tests/support/check.lua"
 local agent = dofile "tests/support/agent.lua"
 local compare = require "cawb.door.compare"
 local core = require "cawb.core"
+local feedback = require "cawb.agent.feedback"
+local prompt = require "cawb.agent.prompt"
 local proposals = require "cawb.agent.proposals"
 
 local dir = check.folder()
@@ -38,6 +40,7 @@ check.test("a candidate is read out of a reply, or what is missing is said", fun
   check.equal(c.source, "new\n")
   check.equal(c.plan, "plan\n")
   check.equal(c.note, "First.")
+  check.equal(assert(proposals.parse("```cuda\na\n```\nThen\n```lua\nb\n```", "n")).note, nil, "a reply that begins with its kernel")
   c = assert(proposals.parse("x\r\n  ```CUDA kernel.cu\r\na\r\n```\r\n```lua\r\nb\r\n```\r\n", "n"))
   check.equal(c.source, "a\n")
   check.matches(select(2, proposals.parse("```cuda\na\n```", "n")), "```lua")
@@ -51,6 +54,8 @@ check.test("single: one candidate, one turn; a reply without one is told so", fu
   check.equal(#r.turns, 1)
   check.equal(r.best, 1)
   check.equal(r.turns[1].note, "I try v3_shuffle.")
+  check.matches(assert(prompt.fill("propose", run)), "Judged with cols = 64, rows = 16 in place of the values above")
+  check.matches(feedback.turn(run, run.turns[1]), "The rms error is [%d.e-]+, eager PyTorch's [%d.e-]+%.\n.*0 turns")
   check.matches(said(run)[2], "There is no block that begins with ```cuda")
   run, r = finish("single", { { "No." }, { "No." }, { "No." } })
   check.equal(#r.turns, 0)

@@ -153,7 +153,7 @@ local function over_the_wire(model, messages, opts)
       reply.attempts, reply.usage = attempts, reply.usage or estimate(sent, reply)
       return reply
     end
-    about = about or {}
+    about, message = about or {}, outcome.about(message, name, model.url)
     about.attempts = attempts
     if attempts > model.retries or not outcome.may_pass(name) then return nil, message, name, about end
     local seconds, why = pause(model, attempts, about)

@@ -49,11 +49,11 @@ end
 
 -- What can be counted, in words.
 local function counted(t)
-  local parts = { ("%d turns"):format(t.turns) }
-  if t.replies then parts[#parts + 1] = ("%d replies"):format(t.replies) end
+  local parts = { display.count(t.turns, "turn") }
+  if t.replies then parts[#parts + 1] = display.count(t.replies, "reply", "replies") end
   if t.tokens then parts[#parts + 1] = ("%d tokens"):format(t.tokens) end
   if t.dollars then parts[#parts + 1] = ("$%.2f"):format(t.dollars) end
-  if t.no_progress then parts[#parts + 1] = ("%d turns without progress"):format(t.no_progress) end
+  if t.no_progress then parts[#parts + 1] = display.count(t.no_progress, "turn") .. " without progress" end
   return table.concat(parts, ", ")
 end
 
@@ -84,6 +84,9 @@ local function speedups(turn)
   return table.concat(parts, ", ")
 end
 
+--- "The rms error is 8.2e-08, eager PyTorch's 8.4e-08.": as `cawb judge` prints them.
+function M.errors(error) return ("The rms error is %.2g, eager PyTorch's %.2g."):format(error.nrms, error.eager.nrms) end
+
 -- "BLOCK=256 is the best of 8 variants."
 local function swept(turn)
   local n = #(turn.facts.variants or {})
@@ -106,9 +109,7 @@ function M.turn(run, turn)
   if turn.ok then
     parts[1] = ("PASS: %s%s; %s; reward %.3g."):format(display.interval(turn.time_s),
       turn.modelled and " modelled" or "", speedups(turn), turn.reward)
-    if turn.error and turn.error.worst then
-      parts[1] = parts[1] .. (" Error %.2g, eager PyTorch's %.2g."):format(turn.error.worst, turn.error.eager.worst)
-    end
+    if turn.error and turn.error.nrms then parts[1] = parts[1] .. " " .. M.errors(turn.error) end
     parts[1] = parts[1] .. swept(turn)
     local p = turn.facts.profile
     if p and p.ok then parts[#parts + 1] = "Profile: " .. p.roofline.sentence end

@@ -41,7 +41,16 @@ end
 
 local known = {}
 
-function known.task(run) return M.task(file.read(run.task.path) or "", run.task) end
+-- Constants that a run sets: "Judged with batch_size = 16384 in place of the value above."
+local function set_here(overrides)
+  local list = {}
+  for name, value in pairs(overrides or {}) do list[#list + 1] = ("%s = %s"):format(name, tostring(value)) end
+  table.sort(list)
+  if #list == 0 then return "" end
+  return ("\n\nJudged with %s in place of the %s above."):format(table.concat(list, ", "), #list == 1 and "value" or "values")
+end
+
+function known.task(run) return M.task(file.read(run.task.path) or "", run.task) .. set_here(run.task.overrides) end
 
 function known.device(run)
   local d = run.task.device.info

@@ -25,7 +25,7 @@ end
 
 -- The words ahead of the first block, as the note of a turn.
 local function note_of(text)
-  local words = text:match "^(.-)\n%s*```" or ""
+  local words = ("\n" .. text):match "^(.-)\n%s*```" or ""
   words = words:gsub("%s+", " "):gsub("^ ", ""):gsub(" $", "")
   if #words > 300 then words = words:sub(1, 297):gsub("[\128-\191]*$", ""):gsub("[\192-\255]$", "") .. "..." end
   return words ~= "" and words or nil

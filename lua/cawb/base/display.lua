@@ -44,10 +44,11 @@ function M.speedup(s)
   return ("%s +-%s"):format(text, M.round_up(math.max(s.median - s.lo, s.hi - s.median)))
 end
 
+--- "1 turn", "2 turns".
+function M.count(n, one, many) return ("%d %s"):format(n, n == 1 and one or many or one .. "s") end
+
 --- "1 reply, 0.5k tokens": what was had of a model.
-function M.replies(n, tokens)
-  return ("%d %s, %.4gk tokens"):format(n, n == 1 and "reply" or "replies", tokens / 1000)
-end
+function M.replies(n, tokens) return ("%s, %.4gk tokens"):format(M.count(n, "reply", "replies"), tokens / 1000) end
 
 --- `text` in at most `width` characters, with "..." where some are missing.
 function M.shorten(text, width)

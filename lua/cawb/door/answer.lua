@@ -115,7 +115,8 @@ end
 local function flags_of(facts)
   local list = {}
   for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
-    list[#list + 1] = { #list == 0 and "remark" or "", ("%s (rule '%s'; a remark, no fault)"):format((flag.reason:gsub("%c", " ")), flag.rule) }
+    local words = flag.unknown and "%s (rule '%s' could not tell, and rejects nothing: docs/howto/rule.md)" or "%s (rule '%s'; a remark, no fault)"
+    list[#list + 1] = { #list == 0 and "remark" or "", words:format((flag.reason:gsub("%c", " ")), flag.rule) }
   end
   return list
 end

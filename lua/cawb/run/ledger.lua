@@ -246,7 +246,7 @@ function Ledger:finish(run)
     put_baselines(self, insert, run)
     insert("run_ends", { run = run.id, ended = core.clock.wall(), status = status,
       best_turn = run.best and run.best.number,
-      summary = encode { ended = run.ended, reason = run.reason, spent = run:spent() } })
+      summary = encode { ended = run.ended, reason = run.reason or #run.turns == 0 and run.memory.unread or nil, spent = run:spent() } })
   end)
   self:release(run.id)
   return ok, message, name

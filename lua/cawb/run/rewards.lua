@@ -48,7 +48,9 @@ function M.value(reward, facts, seconds)
   local ok, value = bounded.call(seconds or defaults.deadlines.rule, reward, readonly(facts))
   if not ok then return nil, ("the reward function failed: %s"):format(value) end
   if type(value) ~= "number" or value ~= value or value == math.huge or value == -math.huge then
-    return nil, ("the reward function returned %s, not a finite number"):format(tostring(value))
+    local at = debug.getinfo(reward, "S")
+    return nil, ("the reward function of %s:%d returned %s, not a finite number"):format(at.short_src, at.linedefined,
+      type(value) == "string" and ("%q"):format(value) or tostring(value))
   end
   return value
 end

@@ -104,6 +104,16 @@ function M.opening(answer)
   return table.concat(lines, "\n")
 end
 
+-- Why a run has no best candidate: its own reason, or that of its last turn.
+local function verdict_of(run)
+  local last = run.turns[#run.turns]
+  local why = run.reason or last and last.reason
+  return why and ("%s: %s"):format(run.status, why) or run.status
+end
+
+-- "softmax.py by react".
+local function title_of(run) return ("%s by %s"):format(run.task, (run.strategy:match "([^/]+)$" or run.strategy):gsub("%.lua$", "")) end
+
 --- The suites, each with its tasks, and the runs beside them: of each the answer and the best.
 function M.markdown(data)
   local parts, seen, others, answers = { "### " .. M.title(data) }, {}, {}, {}
@@ -121,7 +131,7 @@ function M.markdown(data)
     local t = best_of(run)
     if not seen[run.id] and (t or run.status ~= "unfinished") then   -- what a suite began and took up again
       answers[#answers + 1] = M.opening(run.answer)
-      others[#others + 1] = row_of(run.task, t and "pass" or run.status, t, run.modelled, #run.turns)
+      others[#others + 1] = row_of(title_of(run), t and "pass" or verdict_of(run), t, run.modelled, #run.turns)
     end
   end
   if #answers <= M.most_answers then table.move(answers, 1, #answers, #parts + 1, parts) end

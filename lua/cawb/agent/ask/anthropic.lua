@@ -1,6 +1,7 @@
 -- anthropic: the messages protocol.
 
 local core = require "cawb.core"
+local outcome = require "cawb.agent.ask.outcome"
 local schema = require "cawb.agent.ask.schema"
 
 local M = { path = "/messages", key_env = "ANTHROPIC_API_KEY" }
@@ -152,7 +153,7 @@ end
 
 function Reader:whole(json)
   if json.type == "error" or json.error ~= nil then return nil, json.error or json end
-  if type(json.content) ~= "table" then return nil, "a reply without 'content'", "malformed" end
+  if type(json.content) ~= "table" then return nil, "a reply without 'content': " .. outcome.printable(core.json.encode(json)), "content_type" end
   for i, b in ipairs(json.content) do self.blocks[i] = new_block(self, b) end
   take_usage(self, json.usage)
   self.stop, self.done = json.stop_reason, true

@@ -68,7 +68,7 @@ local function after_end(x, ending, words)
   elseif status ~= 200 then
     return nil, outcome.of_status(status, table.concat(x.parts), x.transfer:header "location")
   elseif x.kind == "other" then
-    return nil, ("the reply is '%s', not JSON and no event stream: is model.url the API's address?")
+    return nil, ("the reply is '%s', not JSON and no event stream: is this the API's address?")
       :format(outcome.printable(x.transfer:header "content-type" or "of no type")), "content_type"
   elseif x.kind ~= "events" then
     return whole_body(x)

@@ -2,6 +2,7 @@
 -- most gateways speak it.
 
 local core = require "cawb.core"
+local outcome = require "cawb.agent.ask.outcome"
 local schema = require "cawb.agent.ask.schema"
 
 local M = { path = "/chat/completions", key_env = "OPENAI_API_KEY" }
@@ -121,7 +122,7 @@ end
 --- The whole reply of a request that was not streamed, decoded.
 function Reader:whole(json)
   if type(json.choices) ~= "table" and json.error == nil then
-    return nil, "a reply without 'choices'", "malformed"
+    return nil, "a reply without 'choices': " .. outcome.printable(core.json.encode(json)), "content_type"
   end
   self.done = true
   return chunk(self, json, "message")

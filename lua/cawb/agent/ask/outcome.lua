@@ -11,7 +11,7 @@ M.list = {
   cassette        = { "the cassette has no reply to this" },
   connect         = { "nobody answers at the address", true },
   connect_timeout = { "no connection in time", true },
-  content_type    = { "what came is neither JSON nor an event stream" },
+  content_type    = { "what came is no reply of this protocol: another one's, or a page" },
   context         = { "the messages are too long for the model" },
   cut             = { "the connection ended before the reply did", true },
   empty           = { "a reply with nothing in it", true },
@@ -39,6 +39,13 @@ M.list = {
 
 --- Whether to try again after it.
 function M.may_pass(name) return M.list[name] ~= nil and M.list[name][2] == true end
+
+local at_the_address = { connect = true, connect_timeout = true, resolve = true, content_type = true, not_found = true }
+
+--- A message, with the address that was asked where it may be the wrong one.
+function M.about(message, name, url)
+  return at_the_address[name] and ("%s (model.url is %s)"):format(message, url) or message
+end
 
 local too_long = { "context_length_exceeded", "context length", "context window", "prompt is too long",
   "too many tokens", "maximum context", "input is too long", "exceeds the maximum number of tokens",

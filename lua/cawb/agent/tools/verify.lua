@@ -13,7 +13,6 @@ return {
     local got, message = verify.verify(session.task, c, session.run.options, { trials = math.max(1, math.min(arguments.trials or most, most)) })
     if not got then return "the machine failed: " .. message, true end
     if not got.ok then return feedback.failure(c, got), true end
-    return ("OK: right on %d inputs. Error %.2g, eager PyTorch's %.2g."):format(#got.trials, got.error.worst,
-      got.error.eager.worst)
+    return ("OK: right on %d inputs. %s"):format(#got.trials, feedback.errors(got.error))
   end,
 }
