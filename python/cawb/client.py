@@ -70,7 +70,7 @@ class Env:
                 break
             time.sleep(pause)
             pause = min(5.0, pause * 2)
-        raise Failed("%s %s: %s" % (method, path, last))
+        raise Failed("%s %s%s: %s" % (method, self.url, path, last))
 
     def _get(self, method, path, body=None):
         status, answer = self._ask(method, path, body)
@@ -92,9 +92,10 @@ class Env:
         return [{"prompt": self._get("POST", "/reset", {"task": task, "prompt": "propose"})[1]["observation"]["text"], "task": task}
                 for task in asked]
 
-    def score_all(self, items, memo=True, request_id=None, confirm=False):
+    def score_all(self, items, memo=True, request_id=None, confirm=False, strict=True):
         """What each of `items`, {"task": ..., "candidate": {...}}, is worth: a list of dictionaries with "ok", "reward"
-        and more, in their order; with `confirm` what passes is evaluated again in a fresh worker. Raises Failed where the machine failed for one of them."""
+        and more, in their order; with `confirm` what passes is evaluated again in a fresh worker. One that cannot be read raises Refused, one for which the
+        machine failed Failed; without `strict` such an item has a text under "error" and no "ok", and the others are scored."""
         items = list(items)
         if not items:
             return []
@@ -106,7 +107,7 @@ class Env:
                 raise Failed("no answer within %g s; %d of %d are done" % (self.timeout, answer["done"], answer["of"]))
             time.sleep(0.5)
             status, answer = self._get("POST", "/score", body)
-        for item in answer["items"]:
+        for item in answer["items"] if strict else ():
             if item.get("name") == "usage" and "reward" not in item:
                 raise Refused(422, item["error"])
             if "error" in item and "reward" not in item:
@@ -138,5 +139,8 @@ class Env:
 def connect(url, token=None, **more):
     """An Env of a server that runs; Failed where none answers."""
     env = Env(url, token, **more)
-    env.health()
+    try:
+        env.health()
+    except Failed as error:
+        raise Failed("%s. `cawb serve` prints its address when it listens, after its tasks are read" % error) from None
     return env

@@ -87,11 +87,11 @@ class Step:
 
 
 class Session:
-    """One run at a time, on a connection of its own. Raises RuntimeError where the server cannot read what was sent, or
+    """One run at a time, on a connection of its own; `first` is the Step of its reset, with the text for the model. Raises RuntimeError where the server cannot read what was sent, or
     the machine failed, and ConnectionError where the session is gone."""
 
     def __init__(self, url, token=None, timeout=600.0):
-        self.line = Line(url, "/ws", token, timeout)
+        self.line, self.first = Line(url, "/ws", token, timeout), None
 
     def _ask(self, kind, data=None):
         self.line.send(json.dumps({"type": kind} if data is None else {"type": kind, "data": data}))
@@ -101,8 +101,9 @@ class Session:
         return answer["data"]
 
     def reset(self, **wanted):
-        """Begin a run: task=, turns=, seed=, episode_id=."""
-        return Step(self._ask("reset", wanted))
+        """Begin a run: task=, turns=, seed=, episode_id=, prompt="propose" for instructions without tools."""
+        self.first = Step(self._ask("reset", wanted))
+        return self.first
 
     def step(self, **action):
         """A candidate in one of its forms, or tool= with arguments=."""

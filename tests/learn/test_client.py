@@ -43,6 +43,7 @@ class Client(Folder):
             with self.assertRaisesRegex(TypeError, "give a candidate"):
                 env.score("softmax")
             with env.session(task="softmax", turns=1) as one:
+                self.assertIn("def forward(self, x)", one.first.observation["text"])
                 step = one.step(**RIGHT)
                 self.assertTrue(step.done and step.reward >= 1, step)
                 self.assertEqual(one.state()["step_count"], 1)
@@ -65,11 +66,18 @@ class Client(Folder):
             self.assertTrue(good >= 1 and bad == -1, (good, bad))
             with self.assertRaisesRegex(cawb.Refused, "did you mean 'softmax'"):
                 env.score_all([{"task": "softmax", "candidate": RIGHT}, {"task": "sofmax", "candidate": RIGHT}])
+            one, other = env.score_all([{"task": "softmax", "candidate": RIGHT}, {"task": "sofmax", "candidate": RIGHT}], strict=False)
+            self.assertTrue(one["ok"] and "ok" not in other, (one, other))
+            self.assertRegex(other["error"], r"^items\[1\]: .*did you mean 'softmax'")
 
     async def several(self, url):
         async with cawb.aconnect(url) as env:
             items = await asyncio.gather(*(env.score("softmax", **RIGHT) for _ in range(3)))
             self.assertEqual([item["memo"] for item in items], [True] * 3)
+
+    def test_a_server_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(cawb.Failed, "http://127.0.0.1:9/health: .*`cawb serve` prints its address when it listens"):
+            cawb.connect("http://127.0.0.1:9", tries=1)
 
     def test_a_server_that_does_not_start_says_why(self):
         with self.assertRaisesRegex(cawb.Failed, "nosuch.py"):
