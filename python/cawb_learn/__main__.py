@@ -1,9 +1,9 @@
 """cawb-train: the staged procedure on a scale model.
 
-    python python/cawb_learn run SUITE --out DIR [--knob NAME=VALUE]...      one run: all stages, checkpoints, search baselines, the table
-    python python/cawb_learn ablate SUITE --out DIR [--seeds N]              the same for every variant
-    python python/cawb_learn report DIR                                      what is there by now, as a table and curves
-    python python/cawb_learn lm CORPUS --model FILE --out DIR                a pretrained language model, see lm/words.py
+    cawb-train run SUITE --out DIR [--knob NAME=VALUE]...      one run: all stages, checkpoints, search baselines, the table
+    cawb-train ablate SUITE --out DIR [--seeds N]              the same for every variant
+    cawb-train report DIR                                      what is there by now, as a table and curves
+    cawb-train lm CORPUS --model FILE --out DIR                a pretrained language model: cawb-train lm --help
 """
 import argparse
 import ast
@@ -17,7 +17,7 @@ def _words():
     words = argparse.ArgumentParser(prog="cawb-train", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("what", choices=("run", "ablate", "report"))
     words.add_argument("subject", help="a suite of tasks, or a folder")
-    words.add_argument("--out", default="cawb-train")
+    words.add_argument("--out", default="cawb-train", help="a folder for all of it (cawb-train)")
     words.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="see python/cawb_learn/knobs.py")
     words.add_argument("--tiny", action="store_true", help="the smallest run that has every stage")
     words.add_argument("--variants", help="a list, with commas; without it all")
@@ -25,8 +25,8 @@ def _words():
                               ("--least", 0, "tasks with so many decisions or fewer are left out"), ("--decisions", 40, "tasks with more are left out"),
                               ("--resident", 8, "tasks that a place keeps loaded"), ("--search", 64, "evaluations of each search"),
                               ("--places", os.cpu_count() or 1, "candidates that are judged at once")):
-        words.add_argument(flag, type=int, default=usual, help=told)
-    words.add_argument("--device", default="sim:h100")
+        words.add_argument(flag, type=int, default=usual, help="%s (%d)" % (told, usual))
+    words.add_argument("--device", default="sim:h100", help="where candidates run (sim:h100)")
     words.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of cawb serve, over those of client.BRIEF")
     return words
 

@@ -83,6 +83,21 @@ def test_mistakes():
         assert ran.returncode == 1 and said in ran.stderr and ran.stderr.count("\n") == 1, ran.stderr
 
 
+def test_the_python_of_the_environment():
+    with tempfile.TemporaryDirectory() as cache:
+        for name in ("venv-torch2.11", "train"):
+            os.makedirs(os.path.join(cache, "cawb", name, "bin"))
+            python = os.path.join(cache, "cawb", name, "bin", "python")
+            with open(python, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho " + name + "\n")
+            os.chmod(python, 0o755)
+        env = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": cache}
+        said = [subprocess.run([os.path.join(ROOT, "python/cawb_learn/cawb-train"), word], env=dict(env, **more), capture_output=True,
+                               text=True, check=True).stdout.strip()
+                for word, more in (("lm", {}), ("run", {}), ("lm", {"CAWB_PYTHON": "/bin/echo"}))]
+        assert said[:2] == ["train", "venv-torch2.11"] and said[2].endswith("cawb_learn lm"), said
+
+
 def test_report():
     anchors = {task: {"compile": 1.0, "seconds": 1.0, "best": 0.5} for task in "ab"}
     lines = report.table({"full": {("a", 0): [1.0, 0.5], ("b", 0): [1.0, 1.0]}}, anchors, (1, 2, 4))

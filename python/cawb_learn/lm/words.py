@@ -16,15 +16,15 @@ REQUIREMENTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__fi
 def _words():
     words = argparse.ArgumentParser(prog="cawb-train lm", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     words.add_argument("corpus", help="a folder with texts.jsonl and taught.jsonl")
-    words.add_argument("--out", default="cawb-lm")
+    words.add_argument("--out", default="cawb-lm", help="a folder for all of it (cawb-lm)")
     words.add_argument("--model", required=True, help="a GGUF file, a folder of transformers, or tiny")
-    words.add_argument("--stages", default="imitation,single,rft", help="a list, with commas")
+    words.add_argument("--stages", default="imitation,single,rft", help="a list, with commas (imitation,single,rft)")
     words.add_argument("--seconds", type=float, help="end after about so many; the same command goes on")
     words.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="see python/cawb_learn/lm/knobs.py")
     words.add_argument("--tiny", action="store_true", help="the smallest run that has every stage")
     words.add_argument("--places", type=int, default=os.cpu_count() or 1, help="candidates that are judged at once")
-    words.add_argument("--device", default="sim:h100")
-    words.add_argument("--reward", default="reward-log-speedup", help="a reward of cawb serve")
+    words.add_argument("--device", default="sim:h100", help="where candidates run (sim:h100)")
+    words.add_argument("--reward", default="reward-log-speedup", help="a reward of cawb serve (reward-log-speedup)")
     return words
 
 
@@ -45,7 +45,7 @@ def main(argv):
     try:
         from . import judge, stages
     except ModuleNotFoundError as error:
-        raise SystemExit("cawb-train lm needs the package %s: pip install -r %s" % (error.name, REQUIREMENTS)) from None
+        raise SystemExit("cawb-train lm needs the package %s: ./bootstrap train makes an environment that cawb-train lm takes by itself; elsewhere pip install -r %s" % (error.name, REQUIREMENTS)) from None
     wanted = args.stages.split(",")
     for name in wanted:
         if name not in stages.STAGES:
