@@ -2,6 +2,7 @@
 changed in them, parameters whose packed forms are made again, and what happens where the driver fails."""
 import contextlib
 import ctypes
+import gc
 import math
 import os
 import pathlib
@@ -19,7 +20,7 @@ LIBRARY = os.environ.setdefault("CAWB_LAUNCHER_LIBRARY", str(ROOT / "build" / "r
 sys.path.insert(0, str(ROOT / "python"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import native               # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import calls, native, packages        # noqa: E402  pylint: disable=wrong-import-position
 
 
 class OnProcessor(native.Native):
@@ -41,6 +42,15 @@ PREPARE = [kernel("pack", [[0, 1, 0], [8, 5, 0]], "00" * 16)]
 CALL = [{"kind": "fill", "tensor": 3, "bytes": 64, "pattern": 7},
         kernel("first", [[8, 0, 0], [16, 4, 4]], "0102030405060708" + "00" * 16, shared=65536),
         kernel("second", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], cooperative=True, shared=49152)]
+
+
+FORM = ((16,), (1,), torch.float32)
+
+
+def given(**about):
+    """Arguments and results as of a graph `f(x, w)`."""
+    return types.SimpleNamespace(**{"places": [("input", 0), ("param", 0)], "count": 2, "constants": [], "loose": [],
+                                    "results": [calls.Result(calls.MADE, 0)], **about})
 
 
 def beginning(size):
@@ -91,20 +101,35 @@ class Launcher(unittest.TestCase):
         said, outs, x, w = [], [], beginning(16), beginning(16)
         with contextlib.ExitStack() as stack:
             stack.enter_context(mock.patch.dict(os.environ, {"FAKE_LOG": str(log), **more}))
-            for where, name, value in ((native, "current_device", lambda: 0), (native, "stream_of", lambda _: 0x77),
-                                       (native, "is_capturing", lambda: "FAKE_CAPTURING" in more), (torch.cuda, "current_stream", mock.Mock()), (torch.cuda, "device", mock.MagicMock())):
-                stack.enter_context(mock.patch.object(where, name, value))
-            one = OnProcessor(package, [((16,), (1,), torch.float32)], types.SimpleNamespace(gpu=0),
-                              types.SimpleNamespace(cuda_graph=graph))
+            self.without_gpu(stack)
+            one = OnProcessor(package, [FORM], types.SimpleNamespace(gpu=0), types.SimpleNamespace(cuda_graph=graph), given())
             for number in range(3):
                 if number == 2:
                     w.mul_(2)
                 try:
-                    outs += one.run([x], [w])
+                    outs += one.run(x, w)
                 except RuntimeError as error:
                     said.append(str(error))
             facts = {"counts": one.counts(), "x": x.data_ptr(), "outs": [o.data_ptr() for o in outs]}
         return said, facts, log.read_text().strip().split("\n")
+
+    @staticmethod
+    def without_gpu(stack, device=lambda: 0):
+        for where, name, value in ((native, "current_device", lambda: device), (native, "stream_of", lambda: lambda _: 0x77),
+                                   (torch.cuda, "current_stream", mock.Mock()), (torch.cuda, "device", mock.MagicMock())):
+            stack.enter_context(mock.patch.object(where, name, value))
+
+    @contextlib.contextmanager
+    def package(self, device=lambda: 0, **about):
+        """One of two kernels and a fill, and the driver's lines."""
+        log, found = self.folder / "log", types.SimpleNamespace(export={"tensors": TENSORS, "prepare": PREPARE, "call": CALL},
+                                                                path=lambda _: str(self.folder / "image"))
+        log.write_text("")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch.dict(os.environ, {"FAKE_LOG": str(log)}))
+            self.without_gpu(stack, device)
+            yield OnProcessor(found, [FORM], types.SimpleNamespace(gpu=0), types.SimpleNamespace(cuda_graph=0), given(**about)), \
+                lambda: log.read_text().strip().split("\n")
 
     @staticmethod
     def address(line, at):
@@ -166,6 +191,90 @@ class Launcher(unittest.TestCase):
     def test_a_launch_that_fails_is_named(self):
         said, _, _ = self.drive(0, FAKE_FAIL="launch")
         self.assertEqual(said, ["cawb: pack: CUDA_ERROR_ILLEGAL_ADDRESS"] * 3)
+
+    def launches(self, lines, name):
+        return [line for line in lines() if line.startswith("launch " + name)]
+
+    def test_tensors_that_begin_elsewhere_are_copied(self):
+        x, w = beginning(20)[1:17].fill_(3), beginning(20)[1:17]
+        with self.package() as (one, lines), mock.patch.object(native, "aligned", wraps=native.aligned):
+            one.run(x, w)
+            at = [self.address(self.launches(lines, name)[0], place) for name, place in (("first", 8), ("pack", 0))]
+        self.assertFalse(set(at) & {x.data_ptr(), w.data_ptr()})
+        self.assertEqual([a % 64 for a in at], [0, 0])
+
+    def test_parameters_of_inference_mode_are_packed_in_every_call(self):
+        with torch.inference_mode():
+            w = beginning(16)
+            with self.package() as (one, lines):
+                for _ in range(3):
+                    one.run(beginning(16), w)
+                self.assertEqual(len(self.launches(lines, "pack")), 3)
+
+    def test_a_parameter_that_lies_elsewhere_is_packed_anew(self):
+        w = torch.nn.Parameter(beginning(16))
+        with self.package() as (one, lines):
+            one.run(beginning(16), w)
+            w.data = beginning(16)
+            for _ in range(2):
+                one.run(beginning(16), w)
+            self.assertEqual([self.address(line, 0) for line in self.launches(lines, "pack")][1:], [w.data_ptr()])
+
+    def test_another_current_device(self):
+        current = iter([1, 0])
+        with self.package(device=lambda: next(current)) as (one, lines):
+            one.run(beginning(16), beginning(16))
+            self.assertEqual(len(self.launches(lines, "first")), 1)
+            torch.cuda.device.assert_called_with(0)
+
+    def test_results(self):
+        found = [calls.Result(calls.MADE, 0, ((4, 4), (1, 4), 0)), calls.Result(calls.ARGUMENT, 1), calls.Result(calls.OBJECT, 0, "a value")]
+        x, w = beginning(16), beginning(16)
+        with self.package(results=found) as (one, lines):
+            seen, same, value = one.run(x, w)
+            self.assertEqual(seen.data_ptr(), self.address(self.launches(lines, "second")[0], 0))
+        self.assertEqual((seen.shape, seen.stride(), value), ((4, 4), (1, 4), "a value"))
+        self.assertIs(same, w)
+
+    def test_an_entry_calls_the_package_only_where_it_was_chosen(self):
+        args = beginning(16), beginning(16)
+        with self.package() as (one, _):
+            entry = one.entry(lambda *given: given)
+            self.assertIs(entry(*args)[0], args[0])
+            one.choose(packages.precision())
+            self.assertIsNot(entry(*args)[0], args[0])
+            one.choose(tuple("another" for _ in packages.precision()))
+            self.assertIs(entry(*args)[0], args[0])
+            one.choose(None)
+            self.assertIs(entry(*args)[0], args[0])
+
+    def test_an_entry_sees_the_forms_of_arguments(self):
+        w = beginning(16)
+        with self.package(loose=[(0, ((4, 4), (4, 1)))]) as (one, _):
+            self.assertTrue(one.checks)
+            entry = one.entry(lambda *_: "others")
+            one.choose(packages.precision())
+            for x, fits in ((beginning(16).view(4, 4), True), (beginning(16).view(4, 4).t(), False), (beginning(16).view(2, 8), False),
+                            (beginning(16), False)):
+                self.assertEqual(entry(x, w) != "others", fits)
+
+    def test_a_wrong_number_of_arguments(self):
+        with self.package() as (one, _):
+            with self.assertRaisesRegex(TypeError, "a graph takes 2 arguments, not 1"):
+                one.run(beginning(16))
+
+    def test_a_package_ends_with_its_last_function(self):
+        with self.package() as (one, _):
+            entry, gone = one.entry(lambda *_: None), weakref.ref(one)
+            one.choose(packages.precision())
+            one.run(beginning(16), beginning(16))
+            del one
+            gc.collect()
+            self.assertIsNotNone(gone())
+            entry(beginning(16), beginning(16))
+        del entry
+        gc.collect()
+        self.assertIsNone(gone())
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "support")]
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
 import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
-from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
+from backendcase import Folder, listed        # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import fallback, late, simulated              # noqa: E402  pylint: disable=wrong-import-position
 
@@ -66,6 +66,26 @@ class Values(Folder):
         self.assertEqual(found[3], 3)
         self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
 
+
+    def test_only_a_graph_that_pytorch_has_nothing_to_do_around_is_called_directly(self):
+        weight, row = torch.randn(4, 4, requires_grad=True), torch.randn(4)
+        programs = {"plain": lambda x: (x @ row, (x + 1).t()), "mutation": lambda x: x.mul_(2).exp(), "alias": lambda x: (x.exp(), x[1:]),
+                    "argument": lambda x: (x, x.exp()), "alias of a result": lambda x: (lambda y: (y, y[1:]))(x.exp()),
+                    "gradient": lambda x: x @ weight, "of no gradient": lambda x: x.exp() * weight.detach()}
+        direct = []
+        with mock.patch.object(backend.part.Part, "callable", autospec=True, side_effect=backend.part.Part.callable) as asked:
+            for name, program in programs.items():
+                compiled = self.compiled(program)
+                asked.reset_mock()
+                for _ in range(2):
+                    x = torch.randn(4, 4)
+                    given, other = x.clone(), x.clone()
+                    found, wanted = compiled(given), program(other)
+                    self.near([*listed(found), given], [*listed(wanted), other])
+                    self.assertEqual(given._version, other._version)
+                if any(len(call.args) == 2 for call in asked.call_args_list):
+                    direct.append(name)
+        self.assertEqual(direct, ["plain", "argument", "alias of a result", "of no gradient"])         # Dynamo returns the argument itself
 
     def test_energy_and_forces_inside_of_one_function(self):
         model = compiled_models.Forces()

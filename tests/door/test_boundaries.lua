@@ -240,6 +240,12 @@ check.test("NVIDIA's libraries of operations have one file each, and need none o
   assert(only("cuda/cudnn.h", "^core/cuda/cudnn%.c$", "^core/cuda/library%.c$") == 2)
 end)
 
+check.test("Python's functions are seen by the launcher's calls only", function()
+  check.equal(only("Python.h"), 0)
+  check.equal(only("cuda/launcher/python.h", "^core/cuda/launcher/call%.h$"), 1)
+  check.equal(only("cuda/launcher/call.h", "^core/cuda/launcher/call%.c$"), 1)
+end)
+
 check.test("NVRTC, SQLite, libcurl and civetweb have one file each", function()
   check.equal(only("civetweb.h", "^core/base/server/connection%.h$"), 1)
   check.equal(only("curl/curl.h", "^core/base/http/http%.c$"), 1)
@@ -261,7 +267,7 @@ end)
 check.test("public C names begin with cawb_ and their noun", function()
   for _, path in ipairs(sources()) do
     local within = path:match "^core/gpu/plan/record" or path:match "^core/gpu/plan/library" or path:match "^core/cuda/device"
-      or path:match "^core/sim/"
+      or path:match "^core/sim/" or path == "core/cuda/launcher/python.h"      -- Python's own names
     if path:match "%.h$" and not within then
       for name in read(path):gmatch "\n[%w_ ]+[ %*]([%w_]+)%s*%([^%(%)]*%);" do
         assert(name:match "^cawb_" or name:match "^luaopen_cawb_", path .. " declares " .. name)

@@ -11,6 +11,7 @@ from torch._functorch.aot_autograd import make_boxed_func
 from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from cawb.backend import devices, fallback, lowering, packages, partition, recording, report, sizes
 from cawb.backend.options import Options, read
@@ -30,11 +31,22 @@ def params_of(kind, module):
     return tuple(k for k, node in enumerate(module.graph.find_nodes(op="placeholder")) if node.name in names)
 
 
+def is_plain(example):
+    """Whether a graph without gradients takes its function's arguments and makes its results, so that PyTorch has nothing to do around it:
+    no mutation, no alias, no tensor of a class of its own."""
+    context = TracingContext.try_get()
+    about = context.fw_metadata if context else None
+    nothing = ("num_mutated_inp_runtime_indices", "num_mutated_graph_handled_indices", "num_outputs_aliased", "num_intermediate_bases",
+               "tokens", "dynamic_outputs")
+    return about is not None and all(hasattr(about, name) and not getattr(about, name) for name in nothing) \
+        and about.grad_enabled_mutation is None and not any(map(is_traceable_wrapper_subclass, example))
+
+
 class Compiler:
     """Makes one graph of AOTAutograd's callable. `later`: a list for parts whose packages are made while the program goes on."""
 
     def __init__(self, kind, options, owner, later=None):
-        self.kind, self.options, self.owner, self.later = kind, options, owner, later
+        self.kind, self.options, self.owner, self.later, self.plain = kind, options, owner, later, None
 
     def __call__(self, module, example):
         begin, entry = time.perf_counter(), report.add(report.GraphEntry(self.kind, self.options, self.owner))
@@ -52,7 +64,9 @@ class Compiler:
             return self.left(module, chip, entry, "an error in the backend: %s: %s" % (type(error).__name__, error))
         entry.seconds = time.perf_counter() - begin
         entry.changed()
-        return make_boxed_func(run)
+        if isinstance(run, Part) and is_plain(example):
+            self.plain = run, len(example)
+        return make_boxed_func(run.callable() if isinstance(run, Part) else run)
 
     def left(self, module, chip, entry, why):
         """The graph as it is, by the fallback."""
@@ -153,8 +167,10 @@ def decompositions(example, chosen):
 def static(module, example, chosen, owner, later=None):
     compilers = {kind: Compiler(kind, chosen, owner, later) for kind in ("inference", "forward", "backward")}
     with config.patch(donated_buffer=False):
-        return aot_autograd(fw_compiler=compilers["forward"], bw_compiler=compilers["backward"], inference_compiler=compilers["inference"],
-                            decompositions=decompositions(example, chosen), partition_fn=min_cut_rematerialization_partition)(module, example)
+        run = aot_autograd(fw_compiler=compilers["forward"], bw_compiler=compilers["backward"], inference_compiler=compilers["inference"],
+                           decompositions=decompositions(example, chosen), partition_fn=min_cut_rematerialization_partition)(module, example)
+    part, count = compilers["inference"].plain or (None, 0)
+    return part.callable(run) if count == len(example) and part else run
 
 
 def compile(model, **options):                # pylint: disable=redefined-builtin

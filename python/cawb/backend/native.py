@@ -3,10 +3,10 @@ caching allocator, without waiting."""
 import ctypes
 import functools
 import os
-import threading
 
 import torch
 
+from cawb.backend import calls, packages
 from cawb.process import program
 
 ALIGNED = 256        # bytes: where the kernels take tensors to begin, and where PyTorch's allocator begins them
@@ -31,13 +31,10 @@ def library():
     path = os.environ.get("CAWB_LAUNCHER_LIBRARY") or os.path.join(near, "lib", "libcawb_launcher.so")
     if not os.path.exists(path):
         return None
-    found = ctypes.CDLL(path)
+    found = calls.bind(ctypes.PyDLL(path))
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     found.cawb_launcher_new.argtypes = [ctypes.POINTER(pointer), text, ctypes.POINTER(Step), ctypes.c_size_t, text, ctypes.c_size_t]
-    found.cawb_launcher_run.argtypes = [pointer, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, pointer, ctypes.POINTER(U64), text,
-                                        ctypes.c_size_t]
     found.cawb_launcher_counts.argtypes = [pointer, ctypes.POINTER(U64 * 3)]
-    found.cawb_launcher_free.argtypes, found.cawb_launcher_free.restype = [pointer], None
     return found
 
 
@@ -73,15 +70,12 @@ def placed(tensors, numbers):
 # ---- what PyTorch knows of the GPU
 
 def current_device():
-    return torch.cuda.current_device()
+    return torch._C._cuda_getDevice                            # pylint: disable=protected-access
 
 
-def stream_of(index):
-    return torch._C._cuda_getCurrentRawStream(index)           # pylint: disable=protected-access
-
-
-def is_capturing():
-    return torch.cuda.is_current_stream_capturing()
+def stream_of():
+    """f(number of a device): PyTorch's current stream there."""
+    return torch._C._cuda_getCurrentRawStream                  # pylint: disable=protected-access
 
 
 def allocator(device):
@@ -90,52 +84,37 @@ def allocator(device):
     return fast or (lambda size, stride, dtype: torch.empty_strided(size, stride, dtype=dtype, device=device))
 
 
-def lie_there(tensors, places, numbers):
-    """Whether the tensors of these numbers lie at these addresses."""
-    return all(tensors[k].data_ptr() == places[k] for k in numbers)
-
-
-lie_there = getattr(torch._C, "_tensors_data_ptrs_at_indices_equal", lie_there)             # pylint: disable=protected-access
-
-
-def versions_of(tensors):
-    """What changes when a parameter changes; None where nothing would."""
-    try:
-        return [t._version for t in tensors]                   # pylint: disable=protected-access
-    except RuntimeError:                                       # tensors of inference mode have none
-        return None
-
-
-class Known:
-    """Parameters as a call found them: a table of addresses by number; `odd` ones do not begin where kernels take tensors."""
-
-    def __init__(self, params, numbers, count):
-        self.places, self.all, self.table = [t.data_ptr() for t in params], list(range(len(params))), (U64 * count)()
-        for i, at in zip(numbers, self.places):
-            self.table[i] = at
-        self.odd = [k for k, at in enumerate(self.places) if at % ALIGNED]
-
-    def holds(self, params):
-        return lie_there(params, self.places, self.all)
-
-
 class Native:
-    """A package on one GPU. `forms`: (size, strides, type) of each computed tensor."""
+    """A package on one GPU. `forms`: (size, strides, type) of each computed tensor; `given`: what the graph's arguments and results are to
+    it (part.py's Given). `run(*args)`: the results; `entry(other)`: a function that does so where that was chosen."""
 
-    def __init__(self, package, forms, chip, options):
-        self.index, self.device, self.forms = chip.gpu, torch.device("cuda", chip.gpu), forms
+    def __init__(self, package, forms, chip, options, given):
+        self.index, self.device = chip.gpu, torch.device("cuda", chip.gpu)
         tensors, prepare, call = (package.export[name] for name in ("tensors", "prepare", "call"))
-        self.table, self.steps, self.first = U64 * len(tensors), prepare + call, len(prepare)
-        self.graph = int(0 < options.cuda_graph <= len(call))
+        self.steps, before, during = prepare + call, touched(prepare), touched(call)
         roles = {role: [i for i, t in enumerate(tensors) if t["role"] == role] for role in ("input", "param", "output", "scratch")}
-        self.inputs, self.params, self.outputs = roles["input"], roles["param"], roles["output"]
-        before, during, scratch = touched(prepare), touched(call), set(roles["scratch"])
-        self.kept, self.kept_size = placed(tensors, scratch & before)
-        self.scratch, self.scratch_size = placed(tensors, (scratch & during) - before)
-        self.read = [k for k, i in enumerate(self.params) if i in before]
-        self.known, self.prepared, self.lock, self.empty = None, {}, threading.Lock(), allocator(self.device)
-        self.call, self.said = library().cawb_launcher_run, ctypes.create_string_buffer(ROOM)
-        self.handle = self.loaded(package)
+        numbers = [roles[place[0]][place[1]] if place else calls.NONE for place in given.places]
+        kept, kept_size = placed(tensors, set(roles["scratch"]) & before)
+        scratch, scratch_size = placed(tensors, (set(roles["scratch"]) & during) - before)
+        table, self.constants = [0] * len(tensors), [self.there(t) for t in given.constants]
+        for number, t in zip(numbers[given.count:], self.constants):
+            table[number] = t.data_ptr()
+        args = numbers[:given.count]
+        read = [k for k, number in enumerate(args) if number in before]
+        handle = self.loaded(package)
+        self.call = calls.Call(library(), self, {
+            "launcher": handle, "first": len(prepare), "count": len(call), "graph": int(0 < options.cuda_graph <= len(call)),
+            "alignment": ALIGNED, "device": self.index, "device_number": self.index, "table": table, "args": args, "read": read,
+            "made": roles["output"], "forms": tuple(forms), "scratch": scratch, "scratch_form": room_of(scratch_size), "kept": kept,
+            "kept_form": room_of(kept_size), "loose": [calls.form(i, *form) for i, form in given.loose], "results": given.results,
+            "empty": allocator(self.device), "current_device": current_device(), "stream_of": stream_of(), "elsewhere": self.elsewhere,
+            "aligned": aligned, "asked": packages.ASKED})
+        self.handle, self.run, self.entry, self.choose = handle, self.call.run, self.call.entry, self.call.choose
+        self.checks = not given.loose or calls.shim().offset > 0            # whether an entry sees forms that nobody guards
+
+    def there(self, tensor):
+        """A tensor of the graph's own, where kernels take it."""
+        return tensor if tensor.data_ptr() % ALIGNED == 0 else aligned(tensor)
 
     def loaded(self, package):
         cubin = package.path("kernel.cubin")
@@ -149,71 +128,21 @@ class Native:
                 raise RuntimeError("cawb: %s" % said.value.decode())
         return handle
 
-    def enqueue(self, first, count, graph, stream, addresses):
-        if self.call(self.handle, first, count, graph, stream, addresses, self.said, ROOM):
-            raise RuntimeError("cawb: %s" % self.said.value.decode())
-
-    def run(self, inputs, params):
-        """The computed tensors, in order."""
-        if current_device() != self.index:
-            with torch.cuda.device(self.index):
-                return self.launched(inputs, params)
-        return self.launched(inputs, params)
-
-    def launched(self, inputs, params):
-        known, held = self.known, []
-        if known is None or not known.holds(params):
-            known = self.known = Known(params, self.params, self.table._length_)           # pylint: disable=protected-access
-        addresses = self.table.from_buffer_copy(known.table)
-        for k in known.odd:
-            held.append(aligned(params[k]))
-            addresses[self.params[k]] = held[-1].data_ptr()
-        for i, x in zip(self.inputs, inputs):
-            at = x.data_ptr()
-            if at % ALIGNED:
-                held.append(aligned(x))
-                at = held[-1].data_ptr()
-            addresses[i] = at
-        empty = self.empty
-        if self.scratch:                            # first: results would take the place that the last call gave back
-            held.append(empty((self.scratch_size,), (1,), torch.uint8))
-            at = held[-1].data_ptr()
-            for i, place in self.scratch:
-                addresses[i] = at + place
-        made = [empty(*form) for form in self.forms]
-        for i, t in zip(self.outputs, made):
-            addresses[i] = t.data_ptr()
-        stream = stream_of(self.index)
-        if self.first:
-            held.append(self.prepare(params, known, stream, addresses))
-        self.enqueue(self.first, len(self.steps) - self.first, self.graph, stream, addresses)
-        return made                                 # until here nobody else may have the memory of `held`
-
-    # ---- what parameters alone make up
-
-    def prepare(self, params, known, stream, addresses):
-        """Has it in memory: as it was made by an earlier call on this stream with the same parameters, or made now. A CUDA graph
-        that is being captured gets its own, for it is executed again when parameters have changed. Returns that memory. The
-        parameters are kept with it, so that nobody else gets their addresses."""
-        capturing, read = is_capturing(), [params[k] for k in self.read]
-        versions = None if capturing else versions_of(read)
-        with self.lock:
-            before = None if capturing else self.prepared.get(stream)
-            room = before[2] if before else self.empty((max(1, self.kept_size),), (1,), torch.uint8)
-            at = room.data_ptr()
-            for i, place in self.kept:
-                addresses[i] = at + place
-            if before is None or versions is None or before[0] is not known or before[1] != versions:
-                self.enqueue(0, self.first, 0, stream, addresses)
-                if not capturing:
-                    self.prepared[stream] = (known, versions, room, read)
-        return room
+    def elsewhere(self, *args):
+        """A call while another device is the current one."""
+        with torch.cuda.device(self.index):
+            return self.run(*args)
 
     def counts(self):
         """How many graphs were made, nodes of them changed, and kernels started one by one."""
         found = (U64 * 3)()
         library().cawb_launcher_counts(self.handle, ctypes.byref(found))
         return list(found)
+
+
+def room_of(size):
+    """Arguments of an allocator for so many bytes."""
+    return (max(1, size),), (1,), torch.uint8
 
 
 def aligned(tensor):

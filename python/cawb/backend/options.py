@@ -25,7 +25,7 @@ class Options:
     cache: str | None = dataclasses.field(default_factory=lambda: os.path.join(own_folder(), "packages"))
     failures: str = dataclasses.field(default_factory=lambda: os.path.join(own_folder(), "failures"))
     report: str | None = None
-    cuda_graph: int = 9
+    cuda_graph: int = 3
     sizes: int = 8
 
     def __post_init__(self):

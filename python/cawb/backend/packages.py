@@ -20,12 +20,14 @@ COMPILER = ("compose", "torch", "gpu", "door/lower.lua")      # of lua/cawb: wha
 GETTER = getattr(torch._C, "_get_fp32_precision_getter", None)       # pylint: disable=protected-access
 
 
+# (function, arguments) of what the user allows of float32's products and convolutions. It is asked in every call, so not by way of
+# torch.backends. Older versions of PyTorch have the older names alone.
+ASKED = (((GETTER, ("cuda", "matmul")), (GETTER, ("cuda", "conv"))) if GETTER else
+         ((torch._C._get_cublas_allow_tf32, ()), (torch._C._get_cudnn_allow_tf32, ())))      # pylint: disable=protected-access
+
+
 def precision():
-    """What the user allows of float32's products and convolutions: it is asked in every call, so not by way of torch.backends. Older
-    versions of PyTorch have the older names alone."""
-    if GETTER:
-        return GETTER("cuda", "matmul"), GETTER("cuda", "conv")
-    return torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32
+    return tuple([f(*args) for f, args in ASKED])
 
 
 @functools.lru_cache(None)

@@ -6,7 +6,7 @@ import time
 
 import torch
 
-from cawb.backend import check, failure, fallback, packages
+from cawb.backend import calls, check, failure, fallback, packages
 from cawb.backend.native import Native
 from cawb.backend.simulated import Simulated
 
@@ -29,29 +29,64 @@ def forms_of(recorded):
     return forms, set(first.values())
 
 
+class Given:
+    """What a graph's arguments and results are to its package: `places` of arguments, then of constants; `loose`: (argument, form) of those
+    whose strides nobody guards; `simple`: the package makes all results, as `results` says."""
+
+    def __init__(self, recorded, whole, guarded):
+        self.places, self.constants, self.outputs, self.whole = recorded.arguments, recorded.constants, recorded.outputs, whole
+        self.count = len(recorded.arguments) - len(recorded.constants)
+        self.forms = recorded.forms
+        self.loose = [] if guarded else [(i, self.forms[i]) for i, place in enumerate(self.places) if place and place[0] == "input"]
+        told = [self.result(number, how) for number, how in enumerate(self.outputs)]
+        self.simple = None not in told
+        self.results = told if self.simple else [calls.Result(calls.MADE, k) for k in range(len(recorded.made))]
+
+    def result(self, number, how):
+        """How the launcher makes a result; None where it does not."""
+        if how.kind == "made":
+            return calls.Result(calls.MADE, how.number) if number in self.whole else \
+                calls.Result(calls.MADE, how.number, (how.size, how.stride, how.offset))
+        if how.kind == "value":
+            return calls.Result(calls.OBJECT, 0, how.value)
+        if how.kind == "argument" and how.number >= self.count and as_it_is(self.constants[how.number - self.count], how):
+            return calls.Result(calls.OBJECT, 0, self.constants[how.number - self.count])
+        if how.kind == "argument" and how.number < self.count and how.offset == 0 and self.forms[how.number] == (how.size, how.stride):
+            return calls.Result(calls.ARGUMENT, how.number)
+        return None
+
+
+def as_it_is(tensor, how):
+    return how.offset == 0 and tuple(tensor.shape) == how.size and tensor.stride() == how.stride
+
+
 class Part:
     def __init__(self, module, recorded, package, chip, options, entry):
         self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
         self.other = fallback.Late(module, chip, options)
-        self.forms, self.whole = forms_of(recorded)
-        self.inputs = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "input"]
-        self.params = [i for i, place in enumerate(recorded.arguments) if place and place[0] == "param"]
-        guarded = entry.alone and entry.graph.kind != "backward"              # Dynamo guards the strides of these arguments
-        self.loose = [] if guarded else [(i, recorded.forms[i]) for i in self.inputs if recorded.forms[i] is not None]
+        self.forms, whole = forms_of(recorded)
+        self.given = Given(recorded, whole, entry.alone and entry.graph.kind != "backward")      # Dynamo guards the strides of other arguments
         self.outputs = list(enumerate(recorded.outputs))
         self.chosen, self.flags, self.runner = None, packages.precision(), None
         if isinstance(package, packages.Package):
             self.load()
 
     def __call__(self, *args):
-        if self.chosen is None or packages.precision() != self.flags:
-            return self.first(args)
-        return self.chosen(*args)
+        return self.chosen(*args) if self.settled() else self.first(args)
+
+    def settled(self):
+        return self.chosen is not None and packages.precision() == self.flags
 
     def load(self):
         self.entry.kernels, self.entry.hit = self.package.kernels(), self.package.hit
         made = (self.package, self.forms, self.chip)
-        self.runner = Simulated(*made, self.recorded.request) if self.chip.gpu is None else Native(*made, self.options)
+        self.runner = Simulated(*made, self.recorded) if self.chip.gpu is None else Native(*made, self.options, self.given)
+
+    def callable(self, other=None):
+        """A function of the graph's arguments; where the package was not chosen, it calls `other`, or this part."""
+        if isinstance(self.runner, Native) and self.given.simple and self.runner.checks:
+            return self.runner.entry(other or self)
+        return self if other is None else lambda *args: (self if self.settled() and self.chosen == self.packaged else other)(*args)
 
     def ready(self):
         """Whether it can be called. A package that was begun is loaded once it is there; the fallback stays where none could be made."""
@@ -67,14 +102,17 @@ class Part:
 
     def packaged(self, *args):
         """The graph's results by the package."""
-        given = [*args, *self.recorded.constants]
-        for i, form in self.loose:
+        given = [*args]
+        for i, form in self.given.loose:
             if given[i].shape != form[0]:                # of an operator whose size follows from data and that PyTorch does not know as such
                 return fallback.eager(self.module)(*args)
             if given[i].stride() != form[1]:             # one that eager PyTorch made may have others than the graph was recorded with
                 given[i] = torch.empty_strided(*form, dtype=given[i].dtype, device=given[i].device).copy_(given[i])
-        made, whole = self.runner.run([given[i] for i in self.inputs], [given[i] for i in self.params]), self.whole
-        return tuple([made[how.number] if number in whole else self.result(how, given, made) for number, how in self.outputs])
+        made = self.runner.run(*given)
+        if self.given.simple and isinstance(self.runner, Native):
+            return made
+        given += self.recorded.constants
+        return tuple([made[how.number] if number in self.given.whole else self.result(how, given, made) for number, how in self.outputs])
 
     @staticmethod
     def result(how, given, made):
@@ -82,7 +120,7 @@ class Part:
             return how.value
         if how.kind == "argument":
             x = given[how.number]
-            return x if how.offset == 0 and tuple(x.shape) == how.size and x.stride() == how.stride else seen(x, how)
+            return x if as_it_is(x, how) else seen(x, how)
         if how.kind == "made":
             return seen(made[how.number], how)
         device = next((x.device for x in given if isinstance(x, torch.Tensor)), None)
@@ -99,19 +137,23 @@ class Part:
         if self.chip.gpu is not None and torch.cuda.is_current_stream_capturing():
             return self.other(*args)            # nothing can be compared while a graph is captured
         if self.options.choose == "always":
-            self.chosen = self.packaged
-            return self.packaged(*args)
+            return self.settle(self.packaged, args)
         found = self.checked(args)
         if found is None:
             return self.settle(self.other, args)
         if self.entry.alone and not is_faster(self, self.packaged, args, self.package, "times"):
             return self.settle(self.other, args)
-        self.chosen = self.packaged
+        self.choose(self.packaged)
         return found
 
     def settle(self, chosen, args):
-        self.chosen = chosen
+        self.choose(chosen)
         return chosen(*args)
+
+    def choose(self, chosen):
+        self.chosen = chosen
+        if isinstance(self.runner, Native):
+            self.runner.choose(self.flags if chosen == self.packaged else None)
 
     def checked(self, args):
         """The package's results, if they are right; else None, and a folder that shows what is wrong."""

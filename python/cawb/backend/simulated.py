@@ -91,8 +91,9 @@ def describe(share, number):
 class Simulated:
     """A package on the simulated device. Every call gets the parameters as they are, so nothing prepared is old."""
 
-    def __init__(self, package, forms, chip, request):
-        self.package, self.device, self.request, self.forms = package, chip.simulated, request, forms
+    def __init__(self, package, forms, chip, recorded):
+        self.package, self.device, self.request, self.forms = package, chip.simulated, recorded.request, forms
+        self.places, self.constants = recorded.arguments, recorded.constants
 
     def load(self, worker, params):
         if worker.loaded is self:
@@ -104,8 +105,10 @@ class Simulated:
         worker.call(request, [params])
         worker.loaded = self
 
-    def run(self, inputs, params):
-        """The computed tensors, in order."""
+    def run(self, *args):
+        """The computed tensors, in order, of the graph's arguments."""
+        given = [*args, *self.constants]
+        inputs, params = ([x for x, place in zip(given, self.places) if place and place[0] == role] for role in ("input", "param"))
         specs = [self.request[name] for name in ("inputs", "params", "outputs")]
         shares = [shared(inputs, specs[0], "inputs"), shared(params, specs[1], "params"), shared([], specs[2], "outputs")]
         with lock:
