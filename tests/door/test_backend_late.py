@@ -28,8 +28,12 @@ class Gradients(unittest.TestCase):
 
     def test_reads_at_computed_places(self):
         x, grid, grad = torch.randn(2, 3, 5, 7), torch.rand(2, 4, 6, 2) * 2.6 - 1.3, torch.randn(2, 3, 4, 6)
-        for interpolation, padding, align in itertools.product((0, 1), (0, 1), (False, True)):
+        deep, places, more = torch.randn(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3) * 7 - 3.5, torch.randn(2, 3, 2, 3, 4)
+        for interpolation, padding, align in itertools.product((0, 1), (0, 1, 2), (False, True)):
             self.same(aten.grid_sampler_2d_backward.default, grad, x, grid, interpolation, padding, align, [True, True])
+            self.same(aten.grid_sampler_3d_backward.default, more, deep, places, interpolation, padding, align, [True, True])
+        flat = torch.randn(2, 3, 1, 7)
+        self.same(aten.grid_sampler_2d_backward.default, grad, flat, grid, 0, 2, True, [True, True])
 
     def test_means_of_windows(self):
         x = torch.randn(2, 3, 8, 7)
@@ -39,6 +43,7 @@ class Gradients(unittest.TestCase):
             self.same(aten.avg_pool2d_backward.default, grad, x, [kernel], [stride], [padding], ceil, include, divisor)
         for size in ((3, 4), (4, 7), (8, 1), (5, 9)):
             self.same(aten._adaptive_avg_pool2d_backward.default, torch.randn(2, 3, *size), x)
+        self.same(aten._adaptive_avg_pool3d_backward.default, torch.randn(1, 2, 2, 3, 3), torch.randn(1, 2, 5, 4, 6))
         self.same(aten.avg_pool3d_backward.default, torch.randn(1, 2, 2, 2, 3), torch.randn(1, 2, 5, 4, 6), [2], [], [0], False, True, None)
 
     def test_transposed_convolutions_padded_by_more_than_a_stride(self):
@@ -52,6 +57,8 @@ class Gradients(unittest.TestCase):
         y, places = F.adaptive_max_pool2d(x, (3, 4), return_indices=True)
         self.same(aten.adaptive_max_pool2d_backward.default, torch.randn_like(y), x, places)
         x = torch.randn(1, 2, 4, 5, 6)
+        y, places = F.adaptive_max_pool3d(x, (2, 3, 3), return_indices=True)
+        self.same(aten.adaptive_max_pool3d_backward.default, torch.randn_like(y), x, places)
         y, places = F.max_pool3d(x, 2, return_indices=True)
         self.same(aten.max_pool3d_with_indices_backward.default, torch.randn_like(y), x, [2] * 3, [2] * 3, [0] * 3, [1] * 3, False, places)
 
@@ -62,6 +69,12 @@ class Gradients(unittest.TestCase):
             x = torch.randn(1, 2, *size)
             grad = torch.randn_like(F.pad(x, padding, mode="replicate"))
             self.same(getattr(aten, "replication_pad%s_backward" % name).default, grad, x, padding)
+
+    def test_resampling_that_smooths(self):
+        for name, size, align in itertools.product(("bilinear", "bicubic"), ((3, 4), (5, 9), (11, 20)), (False, True)):
+            backward = getattr(aten, "_upsample_%s2d_aa_backward" % name).default
+            self.same(backward, torch.randn(2, 3, *size), size, [2, 3, 7, 9], align, None, None)
+        self.same(backward, torch.randn(2, 3, 3, 4), (3, 4), [2, 3, 7, 9], False, 0.5, 0.45)
 
     def test_norms_of_weights_and_distances(self):
         for dim in (0, 1):

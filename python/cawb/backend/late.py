@@ -104,7 +104,7 @@ def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation,
 @way(aten.max_pool2d_with_indices_backward.default)
 def max_pool2d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
     del kernel, stride, padding, dilation, ceil_mode
-    return torch.zeros_like(x).flatten(-2).scatter_add(-1, indices.flatten(-2), grad.flatten(-2)).view(x.shape)
+    return sampling.put_back(grad, x, indices, 2)
 
 
 def spread(grad, kernel, size):
@@ -147,7 +147,7 @@ def replication_pad_backward(grad, x, padding):
 @way(aten._adaptive_avg_pool2d_backward.default)
 def adaptive_avg_pool2d_backward(grad, x):
     if any(n % o for n, o in zip(x.shape[-2:], grad.shape[-2:])):
-        return sampling.adaptive_avg_pool2d_backward(grad, x)
+        return sampling.adaptive_avg_pool_backward(grad, x, 2)
     kernel = [n // o for n, o in zip(x.shape[-2:], grad.shape[-2:])]
     return spread(grad / math.prod(kernel), kernel, x.shape[-2:])
 
@@ -160,9 +160,30 @@ def upsample_nearest2d_backward(grad, output_size, input_size, scales_h=None, sc
     return grad.unflatten(-1, (-1, wide)).unflatten(-3, (-1, high)).sum((-1, -3))
 
 
-way(aten.grid_sampler_2d_backward.default)(sampling.grid_sampler_2d_backward)
-way(aten.adaptive_max_pool2d_backward.default)(sampling.adaptive_max_pool2d_backward)
-way(aten.max_pool3d_with_indices_backward.default)(sampling.max_pool3d_backward)
+way(aten.grid_sampler_2d_backward.default, aten.grid_sampler_3d_backward.default)(sampling.grid_sampler_backward)
+way(aten._upsample_bilinear2d_aa_backward.default)(sampling.smoothed_backward(sampling.triangle, 1))
+way(aten._upsample_bicubic2d_aa_backward.default)(sampling.smoothed_backward(sampling.cubic, 2))
+
+
+@way(aten.adaptive_max_pool2d_backward.default)
+def adaptive_max_pool2d_backward(grad, x, indices):
+    return sampling.put_back(grad, x, indices, 2)
+
+
+@way(aten.adaptive_max_pool3d_backward.default)
+def adaptive_max_pool3d_backward(grad, x, indices):
+    return sampling.put_back(grad, x, indices, 3)
+
+
+@way(aten.max_pool3d_with_indices_backward.default)
+def max_pool3d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
+    del kernel, stride, padding, dilation, ceil_mode
+    return sampling.put_back(grad, x, indices, 3)
+
+
+@way(aten._adaptive_avg_pool3d_backward.default)
+def adaptive_avg_pool3d_backward(grad, x):
+    return sampling.adaptive_avg_pool_backward(grad, x, 3)
 
 
 # ---- places and distances

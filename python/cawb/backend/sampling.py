@@ -1,16 +1,32 @@
 """sampling: gradients of reads at computed places, of pooling and of padding, for late.py. Where elements are means or copies of neighbours
 along each dimension, the gradient is a product with a matrix for each dimension."""
+import itertools
+import math
+
 import torch
+
+
+def reflected(at, low, high):
+    """Places thrown back at both borders, and the sign of their slope. PyTorch: GridSampler.h."""
+    if low == high:
+        return torch.zeros_like(at), torch.zeros_like(at)
+    span, beyond = high - low, (at - low).abs()
+    flips = (beyond / span).floor()
+    rest, even = beyond - flips * span, flips == (flips / 2).floor() * 2
+    return torch.where(even, rest, span - rest) + low, torch.where(even == (at >= low), 1.0, -1.0)
 
 
 def source(coords, size, padding, align):
     """Places on an axis of so many elements for coordinates in [-1, 1], and their slope. PyTorch: GridSampler.h."""
     scale = (size - 1) / 2 if align else size / 2
-    at = coords * scale + (size - 1) / 2
+    at, slope = coords * scale + (size - 1) / 2, scale
     if padding == 0:
-        return at, scale
+        return at, slope
+    if padding == 2:
+        at, sign = reflected(at, 0, size - 1) if align else reflected(at, -0.5, size - 0.5)
+        slope = sign * scale
     inside = torch.logical_and(at > 0, at < size - 1)
-    return at.clamp(0, size - 1), torch.where(inside, scale, 0.0)
+    return at.clamp(0, size - 1), torch.where(inside, slope, 0.0)
 
 
 def neighbours(at, nearest):
@@ -21,23 +37,37 @@ def neighbours(at, nearest):
     return [(low, low + 1 - at, -1.0), (low + 1, at - low, 1.0)]
 
 
-def grid_sampler_2d_backward(grad, x, grid, interpolation, padding, align, mask):
-    if interpolation == 2 or padding == 2:
+def read(corner, sizes):
+    """(whether it is inside, its number) of a place of several axes, the last dimension's first."""
+    number, stride, seen = 0, 1, True
+    for (at, _, _), size in zip(corner, sizes):
+        inside = torch.logical_and(at >= 0, at < size)
+        number, stride = number + torch.where(inside, at, 0.0).to(torch.int64) * stride, stride * size
+        seen = torch.logical_and(inside, seen) if seen is not True else inside
+    return seen, torch.where(seen, number, 0)
+
+
+def slope_of(corner, axis):
+    """Of the product of weights, along one axis."""
+    return math.prod(slope if d == axis else weight for d, (_, weight, slope) in enumerate(corner))
+
+
+def grid_sampler_backward(grad, x, grid, interpolation, padding, align, mask):
+    if interpolation == 2:
         return NotImplemented
-    count, channels, high, wide = x.shape
-    (across, scale_x), (down, scale_y) = (source(grid[..., d].flatten(1), x.shape[3 - d], padding, align) for d in (0, 1))
+    sizes = x.shape[:1:-1]                       # coordinates begin with the last dimension
+    axes = [source(grid[..., d].flatten(1), size, padding, align) for d, size in enumerate(sizes)]
     grad, flat = grad.flatten(2), x.flatten(2)
-    made, by_x, by_y = torch.zeros_like(flat), torch.zeros_like(across), torch.zeros_like(down)
-    for column, weight_x, slope_x in neighbours(across, interpolation == 1):
-        for row, weight_y, slope_y in neighbours(down, interpolation == 1):
-            inside = (column >= 0) & (column < wide) & (row >= 0) & (row < high)
-            index = torch.where(inside, row * wide + column, 0).to(torch.int64)[:, None].expand(count, channels, grad.shape[-1])
-            made = made.scatter_add(2, index, grad * torch.where(inside, weight_x * weight_y, 0.0)[:, None])
-            if interpolation == 0 and mask[1]:
-                seen = torch.where(inside, (flat.gather(2, index) * grad).sum(1), 0.0)
-                by_x, by_y = by_x + seen * weight_y * slope_x, by_y + seen * weight_x * slope_y
-    made = made.view(x.shape) if mask[0] else None
-    return made, torch.stack([by_x * scale_x, by_y * scale_y], -1).view(grid.shape) if mask[1] else None
+    made, slopes = torch.zeros_like(flat), [torch.zeros_like(at) for at, _ in axes]
+    for corner in itertools.product(*[neighbours(at, interpolation == 1) for at, _ in axes]):
+        inside, number = read(corner, sizes)
+        index = number[:, None].expand(*flat.shape[:2], grad.shape[-1])
+        made = made.scatter_add(2, index, grad * torch.where(inside, math.prod(weight for _, weight, _ in corner), 0.0)[:, None])
+        if interpolation == 0 and mask[1]:
+            seen = torch.where(inside, (flat.gather(2, index) * grad).sum(1), 0.0)
+            slopes = [s + seen * slope_of(corner, d) for d, s in enumerate(slopes)]
+    by_place = torch.stack([s * scale for s, (_, scale) in zip(slopes, axes)], -1).view(grid.shape) if mask[1] else None
+    return made.view(x.shape) if mask[0] else None, by_place
 
 
 def averages(size, wanted, like):
@@ -55,8 +85,8 @@ def back(grad, matrices):
     return grad
 
 
-def adaptive_avg_pool2d_backward(grad, x):
-    return back(grad, [averages(x.shape[d], grad.shape[d], grad) for d in (-2, -1)])
+def adaptive_avg_pool_backward(grad, x, count):
+    return back(grad, [averages(x.shape[d], grad.shape[d], grad) for d in range(-count, 0)])
 
 
 def windows(size, wanted, kernel, stride, padding, divided, like):
@@ -93,10 +123,35 @@ def upsample_nearest2d_backward(grad, input_size, scales_h, scales_w):
     return back(grad, [picks(input_size[d], grad.shape[d], scale, grad) for d, scale in ((-2, scales_h), (-1, scales_w))])
 
 
-def adaptive_max_pool2d_backward(grad, x, indices):
-    return torch.zeros_like(x).flatten(-2).scatter_add(-1, indices.flatten(-2), grad.flatten(-2)).view(x.shape)
+def triangle(x):
+    return (1 - x).clamp(min=0.0)
 
 
-def max_pool3d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
-    del kernel, stride, padding, dilation, ceil_mode
-    return torch.zeros_like(x).flatten(-3).scatter_add(-1, indices.flatten(-3), grad.flatten(-3)).view(x.shape)
+def cubic(x):
+    """Keys' kernel with a = -0.5."""
+    near, far = (1.5 * x - 2.5) * x * x + 1, ((-0.5 * x + 2.5) * x - 4) * x + 2
+    return torch.where(x < 1, near, torch.where(x < 2, far, 0.0))
+
+
+def smoothed(size, wanted, scale, align, kernel, reach, like):
+    """The matrix of a resampling that smooths where it shrinks. PyTorch: UpSampleKernel.cpp, antialias."""
+    step = (size - 1) / max(wanted - 1, 1) if align else 1 / scale if scale else size / wanted
+    wide = max(step, 1.0)
+    center = step * (torch.arange(wanted, device=like.device)[:, None].to(like.dtype) + 0.5)
+    of = torch.arange(size, device=like.device).to(like.dtype)
+    begin, end = (center - reach * wide + 0.5).clamp(min=0).floor(), (center + reach * wide + 0.5).clamp(max=size).floor()
+    weights = torch.where(torch.logical_and(of >= begin, of < end), kernel(((of - center + 0.5) / wide).abs()), 0.0)
+    return weights / weights.sum(1, keepdim=True)
+
+
+def smoothed_backward(kernel, reach):
+    def backward(grad, output_size, input_size, align, scales_h=None, scales_w=None):
+        del output_size
+        return back(grad, [smoothed(input_size[d], grad.shape[d], scale, align, kernel, reach, grad)
+                           for d, scale in ((-2, scales_h), (-1, scales_w))])
+    return backward
+
+
+def put_back(grad, x, indices, count):
+    """Gradients of the largest elements of windows of so many dimensions, to their places."""
+    return torch.zeros_like(x).flatten(-count).scatter_add(-1, indices.flatten(-count), grad.flatten(-count)).view(x.shape)
