@@ -9,6 +9,7 @@ return {
     -- reads memory which nothing was written to.
     without = "torch.lu torch.qr torch.svd torch.pinverse torch.nuclear_norm torch.inverse torch.cholesky torch.matrix_exp"
       .. " torch.digamma torch.igamma torch.igammac torch.mvlgamma torch.polygamma torch.frexp torch.nextafter nn.CrossMapLRN2d",
+    only = "",                           -- names that are drawn, and no others; a name that stands twice is drawn twice as often
     ranks = "2:25,3:25,4:40,5:10",       -- dimensions of an input : weight
     from = 1e-3, to = 0.1,               -- seconds of eager PyTorch, modelled, drawn log-uniformly, and kept
     tensor = 4 << 30,                    -- bytes of a tensor, and

@@ -85,7 +85,7 @@ end)
 -- ---- a set
 
 local small = (" --device sim:h100 --seed 7 --teach --set synth.ops=1:1 --set synth.ranks=2:1 --set synth.shares=F:1 --set synth.memory=500000"
-  .. " --set synth.operations=5000000 --set teach.texts=2 --set teach.tries=4 --set teach.memory=65536 --set teach.battery=mixed "):gsub("%s+", " ")
+  .. " --set synth.operations=5000000 --set teach.texts=2 --set teach.tries=4 --set teach.memory=65536 --set teach.battery=mixed --set teach.slow=1 "):gsub("%s+", " ")
 
 local first = dir .. "/first"
 
@@ -119,6 +119,18 @@ check.test("the same command does nothing again, and --count 0 writes the files 
   assert(os.remove(first .. "/texts.jsonl"))
   check.equal(select(2, cawb("--out " .. first .. " --count 0 --quiet")), 0)
   check.equal(read(first .. "/texts.jsonl"), before)
+end)
+
+check.test("names alone that were asked for are drawn; where PyTorch is as fast, a share is taught; a name that is none is told", function()
+  local words = small:gsub("teach.slow=1", "teach.slow=0 --set teach.least=100"):gsub("synth.ops=1:1", "synth.ops=2:1")
+  local _, status, said = cawb(("--out %s/only --count 1 %s --set 'synth.only=nn.ReLU torch.square'"):format(dir, words))
+  check.equal(status, 0, said)
+  check.matches(said, "torch.compile is as fast")
+  for _, task in ipairs(lines(dir .. "/only/tasks.jsonl")) do
+    for op in task.ops:gmatch '"([^"]+)"' do check.equal(op == "nn.ReLU" or op == "torch.square", true, op) end
+  end
+  _, _, said = cawb(("--out %s/none --count 1 --draws 1 %s --set synth.only=nn.Relu"):format(dir, small))
+  check.matches(said, "synth.only: there is no nn.Relu")
 end)
 
 check.test("processes side by side make a set, and what one has taught is not taught again", function()

@@ -267,7 +267,7 @@ NAMES = {
     "lua/cawb/judge/rules/python/": "functions of Python that a candidate may call, and what the dispatcher ran",
     "lua/cawb/judge/rules/task_forbids.lua": "what the dispatcher ran",
     "kernels/": "what a kernel of a family computes",
-    "configs/synth-teach.lua": "which functions are not drawn, since their kernels are long",
+    "configs/synth-teach.lua": "which functions are drawn, since their kernels are short and may win",
     "python/cawb_host/judge/inputs/whole_numbers.py": "which take whole numbers as numbers, and how far these may reach",
 }
 

@@ -302,14 +302,14 @@ class Catalogue:
         """The seeds among the names from the first to the last, in their order."""
         return [seed for seed in map(self.seed, sorted(self.what)[first:last]) if seed is not None]
 
-    def draw(self, random_numbers, shares, without=()):
-        """A drawn seed: first the module, by its share, then one of its names."""
+    def draw(self, random_numbers, shares, without=(), only=()):
+        """A drawn seed: one of the names `only`; where there are none, first the module, by its share, then one of its names."""
         if shares.get(borrowed.PACKAGE):
             self.borrow()
         words = sorted(word for word in shares if word in self.names)
         while True:
-            word = random_numbers.choices(words, [shares[w] for w in words])[0]
-            name = random_numbers.choice(self.names[word])
+            word = None if only else random_numbers.choices(words, [shares[w] for w in words])[0]
+            name = random_numbers.choice(only or self.names[word])
             seed = self.seed(name) if name not in without else None
             if seed is not None:
                 return seed

@@ -148,8 +148,9 @@ def step(program, seed, value, draw, join=None):
 
 
 class Drawing:
-    def __init__(self, catalogue, number, counts, shares, ranks, without=()):
+    def __init__(self, catalogue, number, counts, shares, ranks, without=(), only=()):
         self.catalogue, self.shares, self.without, self.random = catalogue, shares, frozenset(without), random.Random(number)
+        self.only = only
         self.count = int(self.weighted(counts))
         self.rank = int(self.weighted(ranks))
         self.program = Program(first_sizes(self.random, self.rank))
@@ -169,7 +170,7 @@ class Drawing:
 
     def one(self):
         """A step, or nothing where it is refused."""
-        seed, mark, join = self.catalogue.draw(self.random, self.shares, self.without), self.program.mark(), self.join
+        seed, mark, join = self.catalogue.draw(self.random, self.shares, self.without, self.only), self.program.mark(), self.join
         try:
             if not self.program.values:
                 self.program.add_input(list(self.program.sizes.values()), seed.wants)
@@ -191,7 +192,7 @@ class Drawing:
         return self.program
 
 
-def draw(catalogue, number, counts, shares, ranks, without=()):
+def draw(catalogue, number, counts, shares, ranks, without=(), only=()):
     """(program or None, steps refused) for a number."""
-    drawing = Drawing(catalogue, number, counts, shares, ranks, without)
+    drawing = Drawing(catalogue, number, counts, shares, ranks, without, only)
     return drawing.make(), drawing.refused

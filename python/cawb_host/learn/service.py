@@ -2,6 +2,7 @@
 are kept from one request to the next."""
 import torch
 
+from cawb_host.base.fault import Fault
 from cawb_host.learn import borrowed, draw, examine, similar, timed
 from cawb_host.learn.catalogue import Catalogue, described
 
@@ -20,8 +21,11 @@ def seeds(request):
 
 
 def drawn(request):
+    strange = [name for name in request["only"] if name not in CATALOGUE.what]
+    if strange:
+        raise Fault("unsupported", "synth.only: there is no %s to draw; cawb synth --seeds lists them" % ", ".join(strange))
     program, refused = draw.draw(CATALOGUE, request["seed"], request["counts"], request["shares"], request["ranks"],
-                               request["without"])
+                               request["without"], request["only"])
     reply = {"refused": refused}
     if program is not None:
         taken = sorted({what.licence for what in program.borrowed.values()})

@@ -1,5 +1,6 @@
 """imitation: a model learns texts, by transformers' Trainer with adapters of peft. It goes on from its last checkpoint, and may be told to end."""
 import glob
+import math
 import os
 import time
 
@@ -16,6 +17,32 @@ class Deadline(transformers.TrainerCallback):
     def on_step_end(self, _args, state, control, **_):
         if self.ends and time.monotonic() > self.ends and state.global_step < state.max_steps:
             control.should_save = control.should_training_stop = True
+
+
+def earlier(*times):
+    """The first of several times, of which each may be None."""
+    return min((one for one in times if one), default=None)
+
+
+def came_to_its_end(state, ends):
+    """Whether all steps were done, or all seconds that the stage has."""
+    return state.global_step >= state.max_steps or bool(ends) and time.monotonic() > ends
+
+
+class Timed(transformers.Trainer):
+    """A trainer whose rate is 0 after the last step, or after so many seconds if they end earlier."""
+
+    seconds = None
+
+    def create_scheduler(self, num_training_steps, optimizer=None):
+        if self.lr_scheduler is None:
+            from_, warm = time.monotonic(), max(1, self.args.get_warmup_steps(num_training_steps))
+
+            def part(step):
+                done = max(step / num_training_steps, (time.monotonic() - from_) / self.seconds if self.seconds else 0.0)
+                return min(1.0, (step + 1) / warm) * 0.5 * (1 + math.cos(math.pi * min(1.0, done)))
+            self.lr_scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer or self.optimizer, part)
+        return self.lr_scheduler
 
 
 def _collate(pad):
@@ -54,13 +81,16 @@ class Rows(torch.utils.data.Dataset):
         return {name: self.rows[i][name] for name in ("input_ids", "labels", "length")}
 
 
-def learn(model, tokenizer, rows, out, knobs, epochs, rate, ends=None):
-    """Learn rows into the adapters of `model`, and save them in `out`/adapter. Returns whether it came to its end, and the log."""
-    trainer = transformers.Trainer(model=model, args=_arguments(out, knobs, epochs, rate, len(rows)), train_dataset=Rows(rows),
-                                   data_collator=_collate(tokenizer.pad_token_id), callbacks=[Deadline(ends)])
+def learn(model, tokenizer, rows, out, knobs, epochs, rate, ends=None, seconds=None):
+    """Learn rows into the adapters of `model`, and save them in `out`/adapter; within `seconds`, if they are given. Returns whether it came to
+    its end before the time `ends`, and the log."""
+    own = time.monotonic() + seconds if seconds else None
+    trainer = Timed(model=model, args=_arguments(out, knobs, epochs, rate, len(rows)), train_dataset=Rows(rows),
+                    data_collator=_collate(tokenizer.pad_token_id), callbacks=[Deadline(earlier(ends, own))])
+    trainer.seconds = seconds
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train(resume_from_checkpoint=bool(glob.glob(os.path.join(out, "checkpoint-*"))))
-    done = trainer.state.global_step >= trainer.state.max_steps
+    done = came_to_its_end(trainer.state, own)
     if done:
         model.save_pretrained(os.path.join(out, "adapter"))
     return done, trainer.state.log_history

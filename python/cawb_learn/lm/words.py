@@ -50,7 +50,7 @@ def main(argv):
     for name in wanted:
         if name not in stages.STAGES:
             raise SystemExit("--stages: '%s' is none of %s" % (name, ", ".join(stages.STAGES)))
-    with judge.serve(args.corpus, os.path.join(args.out, "judged"), args.places, args.device, args.reward) as env:
+    with judge.serve(args.corpus, os.path.join(args.out, "judged", wanted[0]), args.places, args.device, args.reward) as env:
         run = stages.Run(args.corpus, args.out, args.model, knobs, env, args.seconds, lambda text: print(text, flush=True))
         try:
             run.run(wanted)

@@ -52,8 +52,10 @@ function M.read(how)
     message = message or unknown(read[option], known, option)
     if message then return nil, message end
   end
-  read.without = core.json.array {}
-  for name in how.without:gmatch "%S+" do read.without[#read.without + 1] = name end
+  for _, option in ipairs { "without", "only" } do
+    read[option] = core.json.array {}
+    for name in how[option]:gmatch "%S+" do table.insert(read[option], name) end
+  end
   if not (how.from > 0 and how.to >= how.from) then return nil, "synth.from and synth.to: times above 0, the second no shorter" end
   return read
 end
@@ -104,7 +106,7 @@ end
 local function composed(self, number)
   if self.propose then return self.propose(self, number) end
   local reply, message, name = self:ask { op = "synth_draw", seed = self:number_of(number, "draw"), counts = self.how.ops,
-    shares = self.how.shares, ranks = self.how.ranks, without = self.how.without }
+    shares = self.how.shares, ranks = self.how.ranks, without = self.how.without, only = self.how.only }
   if not reply then return nil, message, name end
   if not reply.code then return { status = "draw" } end
   return { code = reply.code, ops = reply.ops, source = ("%s#%d"):format(reply.source, #reply.ops), licence = reply.licence,

@@ -2,6 +2,7 @@
 -- reply would be, and judged. The texts that are right are kept, of different speeds where there are some.
 
 local compose = require "cawb.compose.candidate"
+local core = require "cawb.core"
 local file = require "cawb.base.file"
 local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
@@ -100,6 +101,13 @@ local function judged(task, message, made, all)
            eager = median(facts.speedup.eager), compile = median(facts.speedup.compile) }
 end
 
+-- Whether a task is left out because PyTorch is as fast: a share of such tasks is taught.
+local function is_dull(row, spec)
+  local gain = row.compile or row.eager
+  if not gain or gain >= spec.how.least then return false end
+  return tonumber(core.hash.sha256("slow:" .. spec.seed):sub(1, 8), 16) / 2.0 ^ 32 >= spec.how.slow
+end
+
 local function collect(task, spec, all)
   local how, texts, seen, wrong, long = spec.how, {}, {}, {}, nil
   local next_one = drawn(task, spec.seed, how.tries)
@@ -113,6 +121,7 @@ local function collect(task, spec, all)
       local row, why, name = judged(task, message, made, all)
       if row == nil then return nil, why, name end
       if not row then wrong[#wrong + 1] = why
+      elseif #texts == 0 and is_dull(row, spec) then return nil, "torch.compile is as fast"
       elseif not crowded(texts, row.time_s, how.apart) then texts[#texts + 1] = row end
     end
     if number == FIRST and #texts == 0 then break end
