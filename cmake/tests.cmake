@@ -163,8 +163,8 @@ set(long_tests
   door/test_promote.py door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua judge/host/test_battery.py
   judge/host/test_freivalds.py judge/host/test_judge.py judge/host/test_plain.py judge/python/test_python_folder.lua
   judge/python/test_tier2.lua judge/test_classes.lua judge/test_redteam.lua learn/test_serve.py learn/test_serve_dialects.py
-  learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_teach.lua learn/test_train.py
-  learn/test_train_runs.py run/test_export.lua run/test_keeping.lua run/test_run.lua run/test_strategies.lua sim/code/test_corpus.lua
+  learn/test_serve_kills.py learn/test_serve_load.py learn/test_synth.lua learn/test_synth.py learn/test_teach.lua
+  run/test_export.lua run/test_keeping.lua run/test_run.lua run/test_strategies.lua sim/code/test_corpus.lua
   sim/code/test_kernels.lua sim/exec/test_exec.lua suite/test_bench.lua suite/test_cluster.py suite/test_report.py torch/test_operators.lua
   torch/test_operators.py)
 get_property(all_tests DIRECTORY PROPERTY TESTS)

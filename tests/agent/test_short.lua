@@ -50,7 +50,6 @@ check.test("helpers that a source uses are put in front, with those that they us
   local source = short.whole_source "void f() { pack<float, 4> p; }\n"
   check.equal(has(source, "struct alignas(sizeof(T) * N) pack"), true)
   check.equal(has(source, "join_rows"), false)
-  check.equal(has(short.whole_source "void f() { UNROLL for (;;) break; }\n", "#define UNROLL"), true, "a macro")
   source = short.whole_source "float f(float v) { return join_cluster<2, 64>(v, add); }\n"
   check.equal(has(source, "V from_lane(V v, int d)"), true, "join_cluster needs join")
   check.equal(source:find("from_lane(V v", 1, true) < source:find("V join_cluster", 1, true), true)

@@ -42,11 +42,11 @@ local opinions = { "configs", "lua", "strategies", "python", "bench" }
 
 check.test("the margin from which a speed-up counts", function()
   local margin = require "cawb.base.stats".margin
-  check.equal(tonumber(read "python/cawb_learn/knobs.py":match "\nMARGIN = ([%d.]+)"), margin)
+  check.equal(tonumber(read "python/cawb_learn/lm/knobs.py":match "\nMARGIN = ([%d.]+)"), margin)
   local others = { ["lua/commands/promote.lua"] = "its usage says it", ["lua/cawb/compose/emit/tensor/box.lua"] = "work of blocks" }
   check.equal(found(opinions, "%f[%w.]" .. tostring(1 + margin):gsub("%.", "%%.") .. "%f[^%w.]", others), "")
   check.equal(found(opinions, "%w*[mM][aA][rR][gG][iI][nN] = [%d.]+",
-    { ["lua/cawb/base/stats.lua"] = true, ["python/cawb_learn/knobs.py"] = true }), "")
+    { ["lua/cawb/base/stats.lua"] = true, ["python/cawb_learn/lm/knobs.py"] = true }), "")
   local reward = require "cawb.run.rewards".get "tiers-paper"
   local function of(median) return { ok = true, speedup = { eager = { median = median, lo = 1.01 } } } end
   check.equal(reward(of(1 + margin)), 2)

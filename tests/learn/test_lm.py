@@ -3,12 +3,16 @@ tests/learn/train/lm has the stages, with a tiny model and the judge."""
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "python", "cawb_learn"))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "python", "cawb_learn"))
 
-from lm import corpus, judge, knobs, measure  # noqa: E402
+import torch  # noqa: E402
+
+from lm import corpus, judge, knobs, measure, samples, turns  # noqa: E402
 
 TEXTS = {"a": "```cuda\nk1_add(x1, y2)\n```", "b": "```cuda\nk7_add(x3, y9)\n```", "c": "```cuda\nother(x1)\n```"}
 
@@ -117,6 +121,85 @@ def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
     assert [one["reason"] for one in found] == ["x", "x", "y"] and Env.asked == 2
     found = judge.score(Env(), [("t", "x"), ("t", "dead")])
     assert [one["stage"] for one in found] == ["compile", "failed"]
+
+
+class Marks(Letters):
+    """The same, whose end is 0."""
+
+    pad_token_id = 1
+
+    def convert_tokens_to_ids(self, _):
+        return 0
+
+    def decode(self, ids, **_):
+        return "".join(map(chr, ids))
+
+    def pad(self, rows, padding_side, **_):
+        assert padding_side == "left"
+        most = max(map(len, rows["input_ids"]))
+        return Batch(input_ids=torch.tensor([[1] * (most - len(row)) + row for row in rows["input_ids"]]))
+
+
+class Batch(dict):
+    def to(self, _):
+        return self
+
+
+class Counting:
+    """A model that writes the number of tokens that are left to it, as its last token says, down to the end."""
+
+    device, asked = "cpu", []
+
+    def generate(self, input_ids, max_new_tokens, **_):
+        self.asked.append(len(input_ids))
+        rows = []
+        for row in input_ids.tolist():
+            for _ in range(max_new_tokens):
+                row.append(max(0, row[-1] - 1))
+            rows.append(row)
+        return torch.tensor(rows)
+
+    def eval(self):
+        return self
+
+
+def test_an_answer_that_has_ended_leaves_the_batch_and_the_next_takes_its_place():
+    samples.ROUND = 4
+    model = Counting()
+    found = samples.complete(model, Marks(), [[3], [9], [2], [99]], 12, 2, 1.0)
+    assert [ids[-1] for ids in found[:3]] == [0, 0, 0] and [len(ids) for ids in found] == [3, 9, 2, 12]
+    assert found[3][:3] == [98, 97, 96] and max(model.asked) == 2
+
+
+def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():
+    said = iter([{"ok": False, "stage": "compile", "reason": "no such thing", "reward": -1.0}, {"ok": True, "compile": 1.5, "reward": 0.7}])
+    kept, turns.judge.score = turns.judge.score, lambda env, pairs: [next(said) for _ in pairs]
+    try:
+        one, = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2)
+    finally:
+        turns.judge.score = kept
+    assert math.isclose(sum(one.rewards), 1.7) and one.best == 0.7 and len(one.texts) == 2
+    words = "".join(chr(token) for token, chosen in zip(one.tokens, one.mask, strict=True) if not chosen)
+    assert "It failed at compile: no such thing" in words and words.startswith("Q")
+    paid = [i for i, reward in enumerate(one.rewards) if reward]
+    assert all(one.mask[i] for i in paid) and paid == [len(one.tokens) - 1]
+    batch = turns.batch_of([one], 1, "cpu")
+    assert batch["mask"].shape[1] == len(one.tokens) - 1 and math.isclose(float(batch["rewards"].sum()), 1.7, rel_tol=1e-5)
+
+
+def test_the_python_of_the_environment():
+    with tempfile.TemporaryDirectory() as cache:
+        said = []
+        for name in ("venv-torch2.11", "train"):
+            os.makedirs(os.path.join(cache, "cawb", name, "bin"))
+            python = os.path.join(cache, "cawb", name, "bin", "python")
+            with open(python, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\necho " + name + "\n")
+            os.chmod(python, 0o755)
+            for more in ({}, {"CAWB_PYTHON": "/bin/echo"}):
+                said.append(subprocess.run([os.path.join(ROOT, "python/cawb_learn/cawb-train"), "lm"], capture_output=True, text=True, check=True,
+                                           env=dict({"PATH": os.environ["PATH"], "XDG_CACHE_HOME": cache}, **more)).stdout.strip())
+        assert said[0] == "venv-torch2.11" and said[2] == "train" and said[1] == said[3] and said[1].endswith("cawb_learn lm"), said
 
 
 def test_knobs():

@@ -1,5 +1,5 @@
 -- decisions: the decisions of a task, as a list. A program is one value for each of them, in order; the first value of a decision is what
--- compose takes by itself, and whatever is chosen computes the same. A policy that learns (python/cawb_learn/) sees a task through this list alone.
+-- compose takes by itself, and whatever is chosen computes the same.
 --   { kind = "skip", what = 1, values = { "done", "skipped" } }                    a step of rewrite.lua
 --   { kind = "store", what = "2.1", values = { "inline", "stored" } }              a node in memory, or in its readers
 --   { kind = "cut", what = "3.1|5.2", values = { "joined", "cut" } }               a fusion

@@ -1,4 +1,4 @@
--- training: the log of a training run (python/cawb_learn/stages.py writes it: a JSON object a line, with `stage`, `step` and numbers) as
+-- training: the log of a training run (python/cawb_learn/lm/agentic.py writes it: a JSON object a line, with `stage`, `step` and numbers) as
 -- a plain table of curves for a page, Markdown or a spreadsheet. Stages stand behind one another. What a log does not have is
 -- left out; a last line that was being written is not read.
 

@@ -1,5 +1,7 @@
 """knobs: every number of the stages of a language model, in one table."""
 
+MARGIN = 0.05                     # a text is faster by so much, or as fast
+
 KNOBS = {
     # adapters of peft, on every linear layer
     "rank": 64, "alpha": 128,
@@ -8,20 +10,24 @@ KNOBS = {
     # imitation: supervised, loss on the answer alone
     "imitation_epochs": 4, "imitation_rate": 1e-3, "imitation_batch": 32, "at_a_time": 16, "warmup": 0.05,
     # learning takes at most so many seconds of a command, and the rate falls to 0 by then; None: all steps
-    "imitation_seconds": None, "single_seconds": None, "rft_seconds": None,
+    "imitation_seconds": None, "single_seconds": None, "rft_seconds": None, "critic_seconds": None, "agentic_seconds": None,
     # samples: of a task, their temperature, tokens of an answer at most, how many are written at once
     "samples": 8, "temperature": 0.8, "tokens": 1700, "at_once": 512,
     # RL of one turn: GRPO; tasks of a batch, samples of each, and into how many updates it is cut
     "single_steps": 100, "single_rate": 1e-4, "single_tasks": 32, "group": 8, "single_updates": 2, "clip_low": 0.2, "clip_high": 0.28,
     # RFT: the best of its own samples that are right, of each task at most so many
     "rft_tasks": 400, "rft_kept": 2, "rft_epochs": 1, "rft_rate": 2e-4,
+    # RL of several turns: PPO with a critic. Turns of an episode; tasks of a batch and episodes of each; passes over a batch
+    "turns": 2, "agentic_tasks": 16, "agentic_group": 4, "passes": 2, "critic_steps": 5, "agentic_steps": 40,
+    "actor_rate": 5e-5, "critic_rate": 1e-4, "lambda": 0.99, "value_clip": 0.5,
     # the measurement after each stage
     "held_out": 200,
     "seed": 0, "save_steps": 50,
 }
 
 TINY = {"rank": 4, "alpha": 8, "imitation_epochs": 2, "imitation_batch": 2, "samples": 2, "tokens": 12, "at_once": 8, "single_steps": 1,
-        "single_tasks": 1, "group": 2, "single_updates": 1, "rft_tasks": 2, "held_out": 2, "save_steps": 2}
+        "single_tasks": 1, "group": 2, "single_updates": 1, "rft_tasks": 2, "agentic_tasks": 1, "agentic_group": 2, "critic_steps": 1, "agentic_steps": 1,
+        "held_out": 2, "save_steps": 2}
 
 
 def of(**changes):

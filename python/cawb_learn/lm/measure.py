@@ -4,9 +4,8 @@ import math
 import os
 import re
 
-from knobs import MARGIN
-
 from . import corpus
+from .knobs import MARGIN
 
 
 def of_k(right, count, k):

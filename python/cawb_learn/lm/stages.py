@@ -1,4 +1,4 @@
-"""stages: imitation, RL of one turn, RFT, each followed by the measurement. What is done is in the folder, and is not done again."""
+"""stages: imitation, RL of one turn, RFT, the critic alone, RL of several turns. The measurement follows each model. What is done is in the folder, and is not done again."""
 import json
 import os
 import random
@@ -6,7 +6,7 @@ import time
 
 from . import corpus, imitation, judge, measure, samples, weights
 
-STAGES = ("imitation", "single", "rft")
+STAGES = ("imitation", "single", "rft", "critic", "agentic")
 
 
 class Over(Exception):
@@ -49,8 +49,9 @@ class Run:
         return path if os.path.exists(os.path.join(path, "adapter_config.json")) else None
 
     def _before(self, stage):
-        """The adapters that a stage begins with: those of the last stage before it that is done."""
-        return next((path for path in (self.adapter(name) for name in reversed(STAGES[:STAGES.index(stage)])) if path), None)
+        """The adapters that a stage begins with: those of the last stage before it that is done. The critic is no model that writes."""
+        earlier = [name for name in STAGES[:STAGES.index(stage)] if name != "critic"]
+        return next((path for path in map(self.adapter, reversed(earlier)) if path), None)
 
     def _loaded(self, adapter):
         model, tokenizer = weights.load(self.path, self.knobs["seed"])
@@ -107,6 +108,26 @@ class Run:
         else:
             model.save_pretrained(self.place("rft", "adapter"))
 
+    def _several(self, stage):
+        """The critic alone, or with the actor, on episodes of several turns. Saves the one that the stage is about."""
+        from . import agentic
+        actor, tokenizer = self._loaded(self._before(stage))
+        copy = weights.load(self.path, self.knobs["seed"])[0]
+        critic = agentic.critic_of(copy, self.knobs, self.adapter("critic"))
+        os.makedirs(self.place(stage), exist_ok=True)
+        learner = agentic.Learner(actor, copy, critic, tokenizer, self.knobs, self.place(stage, "state.pt"))
+        own = time.monotonic() + self.knobs[stage + "_seconds"] if self.knobs[stage + "_seconds"] else None
+        done = learner.run(stage, self.knobs[stage + "_steps"], self.env, corpus.tasks(self.folder, "train"), imitation.earlier(self.ends, own))
+        learner.save()
+        self._ended(stage, done or bool(own) and time.monotonic() > own, learner.log)
+        (critic if stage == "critic" else actor).save_pretrained(self.place(stage, "adapter"))
+
+    def critic(self):
+        self._several("critic")
+
+    def agentic(self):
+        self._several("agentic")
+
     # ---- the measurement
 
     def _scores(self, tasks, answers):
@@ -115,8 +136,10 @@ class Run:
         return [[next(found) for _ in texts] for texts in answers]
 
     def _row(self, name, tasks, answers, splits=True):
+        return self._told(name, tasks, answers, self._scores(tasks, answers), splits)
+
+    def _told(self, name, tasks, answers, results, splits=True):
         known = measure.known_texts(self.folder)
-        results = self._scores(tasks, answers)
         _write(self.place("results-%s.jsonl" % name), [{"task": task["name"], "split": task["split"], "answers": texts, "results": of}
                                                        for task, texts, of in zip(tasks, answers, results, strict=True)])
         row = dict(stage=name, **measure.table(results, answers, known, self.knobs["samples"]))
@@ -153,6 +176,19 @@ class Run:
                 measure.keep(path, answers)
             self.say("%s: answers to %d of %d tasks" % (stage, min(first + some, len(prompts)), len(prompts)))
 
+    def in_turns(self, stage):
+        """As many texts of a task as samples are, in episodes of several turns: what feedback adds to chance."""
+        from . import turns
+        tasks = corpus.held_out(self.folder, self.knobs["held_out"])
+        model, tokenizer = weights.load(self.path, self.knobs["seed"])
+        model = weights.merged(model, self.adapter(stage))
+        each = max(1, self.knobs["samples"] // self.knobs["turns"])
+        played = turns.play(model, tokenizer, self.env, [task for task in tasks for _ in range(each)], self.knobs, self.knobs["turns"],
+                            self.knobs["temperature"])
+        groups = [played[first:first + each] for first in range(0, len(played), each)]
+        return self._told(stage + " in turns", tasks, [[text for one in group for text in one.texts] for group in groups],
+                          [[result for one in group for result in one.results] for group in groups])
+
     def _has_row(self, stage):
         path = self.place("table.jsonl")
         return os.path.exists(path) and any(row["stage"] == stage for row in corpus.lines(path))
@@ -164,8 +200,10 @@ class Run:
                 getattr(self, stage)()
             if self.ends and time.monotonic() > self.ends:
                 raise Over(stage)
-            if not self._has_row(stage):
+            if stage != "critic" and not self._has_row(stage):
                 self.measured(stage)
+            if stage == "agentic" and not self._has_row("agentic in turns"):
+                self.in_turns(stage)
         if "imitation" in stages and not self._has_row("memory"):
             self.baselines()
         return corpus.lines(self.place("table.jsonl"))

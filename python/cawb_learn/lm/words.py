@@ -18,7 +18,7 @@ def _words():
     words.add_argument("corpus", help="a folder with texts.jsonl and taught.jsonl")
     words.add_argument("--out", default="cawb-lm", help="a folder for all of it (cawb-lm)")
     words.add_argument("--model", required=True, help="a GGUF file, a folder of transformers, or tiny")
-    words.add_argument("--stages", default="imitation,single,rft", help="a list, with commas (imitation,single,rft)")
+    words.add_argument("--stages", default="imitation,single,rft,critic,agentic", help="a list, with commas (imitation,single,rft,critic,agentic)")
     words.add_argument("--seconds", type=float, help="end after about so many; the same command goes on")
     words.add_argument("--knob", action="append", default=[], metavar="NAME=VALUE", help="see python/cawb_learn/lm/knobs.py")
     words.add_argument("--tiny", action="store_true", help="the smallest run that has every stage")
@@ -26,6 +26,14 @@ def _words():
     words.add_argument("--device", default="sim:h100", help="where candidates run (sim:h100)")
     words.add_argument("--reward", default="reward-log-speedup", help="a reward of cawb serve (reward-log-speedup)")
     return words
+
+
+def usage(given):
+    """What to do with other words: the help, or what is wrong."""
+    if given[:1] in (["--help"], ["-h"], []):
+        print(_words().format_help(), end="")
+        return 0 if given else 2
+    return "cawb-train has one command, lm; '%s' is none" % given[0]
 
 
 def _knobs(args):

@@ -1,4 +1,4 @@
-"""verl_same.py: advantages and losses of python/cawb_learn/ppo.py beside verl's own functions, on random episodes, to 1e-6. Exit status 77 where there is
+"""verl_same.py: advantages and losses of python/cawb_learn/lm/ppo.py beside verl's own functions, on random episodes, to 1e-6. Exit status 77 where there is
 no verl; docs/howto/train.md says how to have it.
 
     ~/.cache/cawb/verl/bin/python tests/learn/train/verl_same.py
@@ -11,7 +11,7 @@ sys.path[:0] = [os.path.join(ROOT, "python/cawb_learn")]
 
 import torch  # noqa: E402
 
-import ppo  # noqa: E402
+from lm import ppo  # noqa: E402
 
 try:
     from verl.trainer.ppo import core_algos
@@ -29,7 +29,7 @@ def drawn(seed):
 
 
 def pairs(seed):
-    """What python/cawb_learn/ computes and what verl computes, by name."""
+    """What python/cawb_learn/lm/ computes and what verl computes, by name."""
     mask, rewards, values, new, old, returns = drawn(seed)
     config = ActorConfig(strategy="fsdp", rollout_n=1, ppo_micro_batch_size_per_gpu=1, clip_ratio=0.2, clip_ratio_low=0.2, clip_ratio_high=0.28)
     for gamma, lam in ((1.0, 0.95), (0.99, 0.9)):

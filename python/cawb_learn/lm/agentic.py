@@ -1,0 +1,131 @@
+"""agentic: RL of several turns, by PPO. The critic is the same model with one number for each token in place of words (transformers' head for tokens);
+it learns alone in stage `critic`, ahead of the actor."""
+import os
+import random
+import time
+
+import peft
+import torch
+import transformers
+
+from . import ppo, turns, weights
+
+AT_A_TIME = 4                                 # episodes that learn at once
+
+
+def critic_of(model, knobs, folder=None):
+    """A critic that begins as the plain model; with adapters, new ones or those of a folder."""
+    config = type(model.config).from_dict(dict(model.config.to_dict(), num_labels=1))
+    critic = transformers.AutoModelForTokenClassification.from_config(config, dtype=model.dtype)
+    critic.load_state_dict(model.state_dict(), strict=False)
+    critic.to(model.device)
+    if folder:
+        return peft.PeftModel.from_pretrained(critic, folder, is_trainable=True)
+    return peft.get_peft_model(critic, peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", task_type="TOKEN_CLS"))
+
+
+def _near(module):
+    return torch.autocast(module.device.type, torch.bfloat16, enabled=module.device.type == "cuda")
+
+
+def log_probabilities(actor, batch):
+    """Of each token given those before it."""
+    with _near(actor):
+        logits = actor(input_ids=batch["tokens"], attention_mask=batch["there"]).logits[:, :-1]
+    return -torch.nn.functional.cross_entropy(logits.float().transpose(1, 2), batch["tokens"][:, 1:], reduction="none")
+
+
+def values_of(critic, batch):
+    """The value ahead of each token."""
+    with _near(critic):
+        return critic(input_ids=batch["tokens"], attention_mask=batch["there"]).logits[:, :-1, 0].float()
+
+
+class Learner:
+    """Actor, critic, and their optimisers; a file has what the next step needs."""
+
+    def __init__(self, actor, copy, critic, tokenizer, knobs, path):
+        self.actor, self.copy, self.critic, self.tokenizer, self.knobs, self.path, self.step = actor, copy, critic, tokenizer, knobs, path, 0
+        self.log = []
+        self.optimizers = {name: torch.optim.AdamW([p for p in module.parameters() if p.requires_grad], lr=knobs[name + "_rate"], weight_decay=0.0)
+                           for name, module in (("actor", actor), ("critic", critic))}
+        if os.path.exists(path):
+            self._read(torch.load(path, weights_only=True))
+
+    def _modules(self):
+        return {"actor": self.actor, "critic": self.critic}
+
+    def save(self):
+        state = {"step": self.step, "log": self.log}
+        for name, module in self._modules().items():
+            state[name] = {key: p for key, p in module.named_parameters() if p.requires_grad}
+            state[name + " optimizer"] = self.optimizers[name].state_dict()
+        torch.save(state, self.path + ".new")
+        os.replace(self.path + ".new", self.path)
+
+    def _read(self, state):
+        self.step, self.log = state["step"], state["log"]
+        for name, module in self._modules().items():
+            module.load_state_dict(state[name], strict=False)
+            self.optimizers[name].load_state_dict(state[name + " optimizer"])
+
+    def episodes(self, env, tasks):
+        """New episodes of this step's tasks."""
+        torch.manual_seed(self.knobs["seed"] * 100003 + self.step)
+        drawn = random.Random("%d:%d" % (self.knobs["seed"], self.step)).choices(tasks, k=self.knobs["agentic_tasks"])
+        weights.fold(self.copy, self.actor)
+        return turns.play(self.copy, self.tokenizer, env, [task for task in drawn for _ in range(self.knobs["agentic_group"])], self.knobs,
+                          self.knobs["turns"])
+
+    def _parts(self, episodes):
+        """Tensors of some episodes each, with the log-probabilities and values of now, advantages and returns."""
+        parts = []
+        for first in range(0, len(episodes), AT_A_TIME):
+            part = turns.batch_of(episodes[first:first + AT_A_TIME], self.tokenizer.pad_token_id, self.actor.device)
+            with torch.no_grad():
+                part["logs"], part["values"] = log_probabilities(self.actor, part), values_of(self.critic, part) * part["mask"]
+            part["advantages"], part["returns"] = ppo.gae(part["rewards"], part["values"], part["mask"], 1.0, self.knobs["lambda"])
+            parts.append(part)
+        picked = torch.cat([part["advantages"][part["mask"] > 0] for part in parts])
+        for part in parts:
+            part["advantages"] = (part["advantages"] - picked.mean()) / (picked.std() + 1e-8)
+        return parts
+
+    def _stepped(self, name):
+        module = self._modules()[name]
+        torch.nn.utils.clip_grad_norm_([p for p in module.parameters() if p.requires_grad], 1.0)
+        self.optimizers[name].step()
+        self.optimizers[name].zero_grad()
+
+    def update(self, episodes, with_actor):
+        """Some passes over the episodes. Returns what a log shows."""
+        parts, knobs, clipped = self._parts(episodes), self.knobs, []
+        values, returns, mask = (torch.cat([part[key].flatten() for part in parts]) for key in ("values", "returns", "mask"))
+        for _ in range(knobs["passes"]):
+            for part in parts:
+                share = part["mask"].sum() / mask.sum()
+                loss = ppo.value_loss(values_of(self.critic, part), part["values"], part["returns"], part["mask"], knobs["value_clip"])
+                (loss * share).backward()
+                if with_actor:
+                    loss, cut = ppo.policy_loss(log_probabilities(self.actor, part), part["logs"], part["advantages"], part["mask"],
+                                                knobs["clip_low"], knobs["clip_high"])
+                    (loss * share).backward()
+                    clipped.append(float(cut))
+            self._stepped("critic")
+            if with_actor:
+                self._stepped("actor")
+        told = {"reward": sum(one.best for one in episodes) / len(episodes), "explained": ppo.explained(values, returns, mask),
+                "right": sum(any(result["ok"] for result in one.results) for one in episodes) / len(episodes),
+                "value_loss": float(ppo.value_loss(values, values, returns, mask, knobs["value_clip"]))}
+        return dict(told, clipped=sum(clipped) / len(clipped)) if clipped else told
+
+    def run(self, stage, steps, env, tasks, ends):
+        """So many steps of a stage, or until `ends`. Returns whether all were done."""
+        while self.step < steps and not (ends and time.monotonic() > ends):
+            episodes = self.episodes(env, tasks)
+            self.log.append(dict(stage=stage, step=self.step, **self.update(episodes, stage == "agentic")))
+            self.step += 1
+            print(self.log[-1], flush=True)
+            if self.step % 5 == 0 or self.step == steps:
+                self.save()
+        return self.step >= steps
