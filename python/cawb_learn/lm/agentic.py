@@ -22,7 +22,8 @@ def critic_of(model, knobs, folder=None):
     critic.to(model.device)
     if folder:
         return peft.PeftModel.from_pretrained(critic, folder, is_trainable=True)
-    return peft.get_peft_model(critic, peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", task_type="TOKEN_CLS"))
+    return peft.get_peft_model(critic, peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", exclude_modules=["score"],
+                                                         task_type="TOKEN_CLS"))
 
 
 def _near(module):
