@@ -72,6 +72,8 @@ class Run:
     def imitation(self):
         model, tokenizer = self._loaded(None)
         rows = corpus.texts(self.folder, tokenizer, self.knobs["length"])
+        if not rows:
+            raise SystemExit("no text to learn on has %d tokens or fewer with its question: a larger --knob length=N, or more texts" % self.knobs["length"])
         self.say("imitation: %d texts, %d tokens" % (len(rows), sum(row["length"] for row in rows)))
         self._learn("imitation", rows, model, tokenizer, self.knobs["imitation_epochs"], self.knobs["imitation_rate"])
 
