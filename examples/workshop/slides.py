@@ -4,6 +4,7 @@ One file without anything from elsewhere; arrow keys turn it, and it prints one 
 import ast
 import contextlib
 import html
+import importlib.util
 import io
 import json
 import os
@@ -11,6 +12,9 @@ import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+CLIENT = os.path.join(HERE, "..", "..", "python")          # beside it in a checkout and in an installed tree
+if importlib.util.find_spec("cawb") is None and os.path.isdir(CLIENT):
+    sys.path.append(CLIENT)
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>%s</title><style>
 body { margin: 0; background: #fff; color: #1c2733; font: 26px/1.4 sans-serif }
 section { box-sizing: border-box; width: 100%%; min-height: 100vh; padding: 5vh 8vw; display: none; break-after: page }

@@ -168,7 +168,10 @@ end
 
 local function diagnose(options)
   local rows, problems, advice = {}, {}, {}
-  local function need(ok, message) if not ok then problems[#problems + 1] = message end end
+  local function need(ok, message)
+    for _, known in ipairs(problems) do if known == message then return end end
+    if not ok then problems[#problems + 1] = message end
+  end
   rows[1] = found("cawb", core.version, core.program)
   rows[2] = found("library", "", core.home)
   local hello, why = check_python(rows)
@@ -186,9 +189,11 @@ local function diagnose(options)
   if options.named then need(gpu, message) end
   if not simulated then need(check_device(rows, "sim:h100")) end
   rows[#rows + 1] = found("simulated", table.concat(devices.names(), ", "), "--device sim:NAME, sim:NAME/16, sim:FILE.lua")
-  need(check_compile(rows))
+  local compiles, because = check_compile(rows)
+  need(compiles, because)
   command.print_table({ "what", "found", "where" }, rows)
   list("\nNot ready:", problems)
+  if compiles and not hello then print "Without PyTorch cawb exercise works all the same, and cawb exec." end
   if #problems > 0 then return 3 end
   print(gpu and not simulated and ("\nReady. Candidates run on %s."):format(options.device)
     or "\nReady without a GPU: candidates run on sim:h100, their times are modelled.")

@@ -37,7 +37,7 @@ local function parse(argv)
     i = i + 1
     if name == "--" then break end
   end
-  if not argv[i] or not o.device then command.wrong "a program is needed: cawb exec ./program [arguments]" end
+  if not argv[i] or not o.device then command.wrong "a program is needed: cawb exec my.cu, or cawb exec ./program [arguments]" end
   o.program, o.arguments = argv[i], table.move(argv, i + 1, #argv, 1, {})
   return o
 end

@@ -19,6 +19,7 @@ usage: cawb exercise                      list them
        cawb exercise N my.cu              judge an answer
        cawb exercise N --hint             a hint
        cawb exercise N --solution         an answer
+       cawb exercise FOLDER ...           the same with an exercise of your own
        cawb exercise class [flags]        judge what a class sends; the address that is printed shows the scoreboard
 
   --device NAME   where answers run, a simulated one (sim:h100)
@@ -26,7 +27,8 @@ usage: cawb exercise                      list them
   --watch         judge again at each save, until Ctrl-C
   --plain         judge without PyTorch, at small sizes, which is also done where there is none
   --class URL     send the answer to a class and print its verdict; --name NAME stands on its scoreboard
-  --cheat         with --class: the answer is a cheat; is it caught, and by what?
+  --cheat         the answer is a cheat: is it caught by the strict judge, and by what?
+  --counts        all counts too, by the names that goals use
   --json          one JSON object in place of the page
 
 of a class:
@@ -63,20 +65,20 @@ local function limit(goal)
 end
 
 local function explain(e)
-  print(("Exercise %d: %s\n\n%s\n"):format(e.number, e.title, e.about))
+  print(("Exercise %s: %s\n\n%s\n"):format(e.word, e.title, e.about))
   for _, goal in ipairs(e.goals) do
     print(("goal: %s, %s: %s"):format(goal[1], limit { name = goal[1], least = goal.least, most = goal.most }, goal.says))
   end
   if e.compose then print "goal: a shorter modelled time than that of what cawb's own compose makes of the task" end
-  print(("\nthe task and the launch: %s/task.py, plan.lua\nbegin: cawb exercise %d --start my.cu; judge: cawb exercise %d my.cu")
-    :format(e.dir, e.number, e.number))
+  print(("\nthe task and the launch: %s/task.py, plan.lua\nbegin: cawb exercise %s --start %s.cu; judge: cawb exercise %s %s.cu")
+    :format(e.dir, e.word, e.name, e.word, e.name))
   return 0
 end
 
 local function begin(e, path)
-  if core.fs.kind(path) then command.wrong(path .. " is there already; it is not overwritten") end
+  if core.fs.kind(path) then command.wrong(("%s is there already; it is not overwritten: name another file, such as %s_2.cu"):format(path, e.name)) end
   command.need(file.write(path, exercises.text(e, "start")))
-  print(("%s is written. Edit it, then: cawb exercise %d %s"):format(path, e.number, path))
+  print(("%s is written. Edit it, then: cawb exercise %s %s"):format(path, e.word, path))
   return 0
 end
 
@@ -94,8 +96,10 @@ local function print_goals(v)
 end
 
 local function print_wrong(v, say)
+  local log = (v.log or ""):gsub("%s+$", "")
+  if log:find(v.reason, 1, true) then return say(("wrong (%s):\n%s"):format(v.stage, log)) end
   say(("wrong (%s): %s"):format(v.stage, v.reason))
-  if v.log and v.log ~= "" then say(v.log) end
+  if log ~= "" then say(log) end
 end
 
 -- Prints each text once, in which a kernel's file has the name of the answer.
@@ -113,21 +117,39 @@ local function print_verdict(e, v, path)
   if v.ok then print(("right, in %s modelled"):format(display.time(v.seconds))) else print_wrong(v, say) end
   for _, f in ipairs(v.found) do say(f.text) end
   if v.goals[1] then print_goals(v) end
-  if v.passed then return print(("Exercise %d is solved."):format(e.number)) end
-  print(("Not yet. A hint: cawb exercise %d --hint"):format(e.number))
+  if v.passed then return print(("Exercise %s is solved."):format(e.word)) end
+  print(("Not yet. A hint: cawb exercise %s --hint"):format(e.word))
 end
 
 -- An answer's text, and its own plan's where there is one.
 local function texts_of(e, path)
   local source = file.read(path)
-  if not source then command.wrong(("there is no file %s: cawb exercise %d --start %s writes one"):format(path, e.number, path)) end
+  if not source then command.wrong(("there is no file %s: cawb exercise %s --start %s writes one"):format(path, e.word, path)) end
   return source, file.read((path:gsub("%.cu$", "") .. ".lua"))
 end
 
+local function print_caught(v)
+  print(v.caught and ("caught by %s: %s"):format(v.caught, v.reason) or "not caught: either it is no cheat, or the judge has a hole")
+end
+
 local function show(e, v, path, given)
-  if given.json then print(core.json.encode(v)) else print_verdict(e, v, path) end
+  if given.json then print(core.json.encode(v)) elseif v.cheat then print_caught(v) else print_verdict(e, v, path) end
   io.stdout:flush()
-  return v.passed and 0 or 1
+  return (v.passed or v.cheat and not v.caught) and 0 or 1
+end
+
+local function print_counts(metrics)
+  local rows = {}
+  for name, value in pairs(metrics) do rows[#rows + 1] = { name, ("%.4g"):format(value) } end
+  table.sort(rows, function(a, b) return a[1] < b[1] end)
+  command.print_table({ "count", "value" }, rows)
+end
+
+local function turn(e, session, path, given, source, plan)
+  local v = command.need(session[given.cheat and "cheat" or "judge"](session, source, plan))
+  if given.counts and session.metrics and not given.json then print_counts(session.metrics) end
+  if given.counts and not v.cheat then v.metrics = session.metrics end
+  return show(e, v, path, given)
 end
 
 -- Wait until the texts differ from these; they are empty while an editor writes them.
@@ -144,7 +166,7 @@ end
 local function watch(e, session, path, given)
   while true do
     local source, plan = texts_of(e, path)
-    show(e, command.need(session:judge(source, plan)), path, given)
+    turn(e, session, path, given, source, plan)
     if not given.json then print(("\n-- waiting for the next save of %s; Ctrl-C ends"):format(path)) end
     io.stdout:flush()
     if not changed(path, source, plan) then return 0 end
@@ -158,27 +180,23 @@ local function judge(e, path, given)
   local session <close> = command.need(exercises.open(e, device, { small = given.small, plain = given.plain }))
   if session.plain and not given.plain then io.stderr:write "judged without PyTorch, at small sizes\n" end
   if given.watch then return watch(e, session, path, given) end
-  return show(e, command.need(session:judge(source, plan)), path, given)
+  return turn(e, session, path, given, source, plan)
 end
 
 -- ---- in a class
 
-local function print_caught(v)
-  print(v.caught and ("caught by %s: %s"):format(v.caught, v.reason) or "not caught: either it is no cheat, or the judge has a hole")
-  return v.caught and 1 or 0
-end
-
 local function send(e, path, given)
   local source, plan = texts_of(e, path)
   local v = command.need(client.turn(given.class, { name = given.name, exercise = e.number, source = source, plan = plan, cheat = given.cheat or nil }))
-  if v.cheat and not given.json then return print_caught(v) end
   return show(e, v, path, given)
 end
 
 local own = { ["--start"] = "value", ["--hint"] = "flag", ["--solution"] = "flag", ["--device"] = "value", ["--small"] = "flag",
-  ["--json"] = "flag", ["--watch"] = "flag", ["--plain"] = "flag", ["--class"] = "value", ["--name"] = "value", ["--cheat"] = "flag" }
+  ["--json"] = "flag", ["--watch"] = "flag", ["--plain"] = "flag", ["--class"] = "value", ["--name"] = "value", ["--cheat"] = "flag",
+  ["--counts"] = "flag" }
 
 local function one(e, path, given)
+  if given.class and not e.number then command.wrong "a class has the exercises of its own machine: name one by its number" end
   if given.start then return begin(e, given.start) end
   if given.hint then return print(e.hint) or 0 end
   if given.class and not (path or given.solution) then command.wrong "--class sends an answer: cawb exercise 3 my.cu --class URL --name NAME" end

@@ -17,7 +17,7 @@ def program():
     own = os.path.join(HERE, "tree", "bin", "cawb")
     found = os.environ.get("CAWB_PROGRAM") or (own if os.path.exists(own) else None) or shutil.which("cawb")
     if not found:
-        raise FileNotFoundError("the program cawb was not found: install the wheel that its build makes, or set CAWB_PROGRAM")
+        raise FileNotFoundError("the program cawb was not found: put its folder on PATH, install the wheel that its build makes, or set CAWB_PROGRAM")
     return found
 
 

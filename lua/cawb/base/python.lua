@@ -102,7 +102,7 @@ function M.start(timeout)
   end
   local message = given and "the Python that CAWB_PYTHON names cannot run tasks"
     or "no Python with PyTorch 2.1 or newer was found: " .. (core.fs.kind(core.home .. "/bootstrap") and "run ./bootstrap, or set CAWB_PYTHON"
-      or "python3 -m venv env && env/bin/pip install torch, then set CAWB_PYTHON=env/bin/python; cawb exec needs none")
+      or "python3 -m venv env && env/bin/pip install torch, then set CAWB_PYTHON=env/bin/python; cawb exec and cawb exercise need none")
   if #why > 0 then message = message .. ":\n" .. table.concat(why, "\n") end
   return nil, message, "missing"
 end

@@ -25,26 +25,64 @@ local function folders()
   return list
 end
 
-local function load_one(name)
-  local dir = folder() .. "/" .. name
-  local e = assert(assert(loadfile(dir .. "/exercise.lua", "t", { math = math }))())
-  e.number, e.name, e.dir = tonumber(name:match "^%d+"), name:match "^%d+_(.*)$", dir
+local parts = { "exercise.lua", "task.py", "plan.lua", "start.cu", "solution.cu" }
+
+-- What a goal lacks, or nil.
+local function goal_lacks(goal)
+  return not goal[1] and "its name, first" or not (goal.most or goal.least) and "most or least" or not (goal.metric or goal.value) and "metric or value"
+    or not goal.says and "says, a text" or nil
+end
+
+-- The exercise in a folder; or nil and what is wrong with it.
+local function load_from(dir)
+  for _, part in ipairs(parts) do
+    if not core.fs.kind(dir .. "/" .. part) then return nil, ("%s is missing: an exercise has %s"):format(dir .. "/" .. part, table.concat(parts, ", ")) end
+  end
+  local chunk, message = loadfile(dir .. "/exercise.lua", "t", { math = math })
+  if not chunk then return nil, message end
+  local ok, e = pcall(chunk)
+  if not ok then return nil, e end
+  for _, key in ipairs { "title", "about", "hint", "goals" } do
+    if type(e) ~= "table" or not e[key] then return nil, ("%s/exercise.lua returns no %s"):format(dir, key) end
+  end
+  for i, goal in ipairs(e.goals) do
+    local lack = goal_lacks(goal)
+    if lack then return nil, ("%s/exercise.lua: goal %d lacks %s"):format(dir, i, lack) end
+  end
+  e.dir = dir
   return e
 end
 
---- All of them: { number =, name =, title =, about =, hint =, goals =, small =, dir = }.
+local function load_one(name)
+  local e = assert(load_from(folder() .. "/" .. name))
+  e.number, e.name = tonumber(name:match "^%d+"), name:match "^%d+_(.*)$"
+  e.word = tostring(e.number)
+  return e
+end
+
+-- An exercise of one's own, in any folder.
+local function load_own(dir)
+  dir = dir:gsub("(.)/+$", "%1")
+  local e, message = load_from(dir)
+  if not e then return nil, message end
+  e.word, e.name = dir, dir:match "[^/]+$"
+  return e
+end
+
+--- All of them: { number =, word = what names it on the command line, name =, title =, about =, hint =, goals =, small =, dir = }.
 function M.list()
   local list = {}
   for i, name in ipairs(folders()) do list[i] = load_one(name) end
   return list
 end
 
---- One by its number or name; nil and a message.
+--- One by its number, its name, or its folder, which has no number; nil and a message.
 function M.find(word)
+  if word:find("/", 1, true) or core.fs.kind(word .. "/exercise.lua") then return load_own(word) end
   for _, e in ipairs(M.list()) do
     if tonumber(word) == e.number or word == e.name then return e end
   end
-  return nil, ("there is no exercise '%s': they are 1 to %d, and cawb exercise lists them"):format(word, #folders())
+  return nil, ("there is no exercise '%s': they are 1 to %d, and cawb exercise lists them; one of your own is named by its folder"):format(word, #folders())
 end
 
 --- Its text of "start" or "solution".
@@ -105,13 +143,25 @@ local function beside_compose(e, task, all, seconds)
     says = "compose, which was told nothing of this task, is not faster" }
 end
 
--- Nothing is counted of what does not build or is wrong.
-local function failed(v) return { ok = false, stage = v.stage, reason = v.reason, log = v.log, found = v.findings or {}, goals = {} } end
+-- Nothing is counted of what does not build or is wrong. What the machine lacks is no fault of an answer.
+local function failed(v)
+  need(v.stage ~= "compile" or not v.reason:find "^its compiler failed %(missing%)", v.reason, "missing")
+  return { ok = false, stage = v.stage, reason = v.reason, log = v.log, found = v.findings or {}, goals = {} }
+end
+
+-- A name that the device does not count would be a goal that nobody reaches.
+local function known(e, metrics)
+  for _, goal in ipairs(e.goals) do
+    need(not goal.metric or metrics[goal.metric], ("%s/exercise.lua: nothing is counted as '%s': cawb exercise 1 my.cu --counts prints all names")
+      :format(e.dir, goal.metric), "usage")
+  end
+end
 
 local function count(e, task, c, all, s, verdict)
   local p = need(cawb.profile(task, c, { options = all }))
   if not p.ok then return failed(p) end
-  verdict.seconds = p.metrics.seconds
+  known(e, p.metrics)
+  verdict.seconds, verdict.metrics = p.metrics.seconds, p.metrics
   verdict.goals = M.goals(e, p.metrics, s)
   if e.compose then table.insert(verdict.goals, beside_compose(e, task, all, p.metrics.seconds)) end
   return verdict
@@ -149,17 +199,23 @@ Session.__index = Session
 
 --- One answer's text, with a plan of its own or the exercise's: { passed =, ok = right, reason =, log =, found = { findings },
 --- seconds = modelled, plain = judged without PyTorch, goals = {{ name =, value =, most =, least =, reached =, says = }}, sizes = }; or
---- nil, message, name.
+--- nil, message, name. All its counts are then in `metrics` of the session, nil of a wrong answer.
 function Session:judge(source, plan)
   local v, message, name = needed.caught(judge_on, self.e, self.task, source, plan, self.sizes)
   if not v then return nil, message, name end
   v.passed, v.sizes, v.plain = passed(v), self.sizes, self.plain
+  self.metrics, v.metrics = v.metrics, nil
   return v
 end
 
---- One answer by the strict judge, rules and all: its facts, or nil, message, name.
-function Session:strict(source, plan)
-  return judge.judge(self.task, candidate(self.e, source, plan), settings(), { once = true, against = {} })
+--- A cheat before the strict judge, rules and all: { cheat = true, caught = "rule NAME" or "stage NAME" or nil, ok =, stage =, reason = }; or
+--- nil, message, name.
+function Session:cheat(source, plan)
+  local facts, message, name = judge.judge(self.task, candidate(self.e, source, plan), settings(), { once = true, against = {} })
+  if not facts then return nil, message, name end
+  local caught = not facts.ok and (facts.rule and "rule " .. facts.rule or "stage " .. facts.stage) or nil
+  local reason = facts.reason and facts.rule and facts.reason:gsub(" %(rule " .. facts.rule .. "%)$", "") or facts.reason
+  return { cheat = true, caught = caught, ok = facts.ok, stage = facts.stage, reason = reason }
 end
 
 function Session:close()

@@ -29,8 +29,11 @@ end
 
 -- ---- without nvcc
 
--- What both sides of a launch call, ahead of the host's half; overloads that only nvcc's headers have.
+-- What both sides of a launch call, ahead of the host's half; headers and overloads that only nvcc brings.
 local prelude = [[
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <cuda_runtime.h>
 extern "C" unsigned __cudaPushCallConfiguration(dim3, dim3, size_t, struct CUstream_st *);
 extern "C" cudaError_t __cudaPopCallConfiguration(dim3 *, dim3 *, size_t *, void *);

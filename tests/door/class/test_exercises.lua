@@ -70,14 +70,14 @@ check.test("the command lists, explains, hints, solves, and begins without overw
   local out, code = exercise ""
   check.equal(code, 0)
   for _, e in ipairs(list) do assert(out:find(e.title, 1, true), e.title) end
-  check.matches(exercise "3", "Exercise 3: shared memory")
+  check.matches(exercise "3", "Exercise 3: shared memory.*begin: cawb exercise 3 %-%-start tile.cu; judge: cawb exercise 3 tile.cu")
   check.equal((exercise "3 --hint"), list[3].hint .. "\n")
   check.equal((exercise "3 --solution"), exercises.text(list[3], "solution"))
   local path = dir .. "/my.cu"
   check.matches(exercise("3 --start " .. path), "is written. Edit it, then: cawb exercise 3 ")
   out, code = exercise("3 --start " .. path)
   check.equal(code, 2)
-  check.matches(out, "is there already")
+  check.matches(out, "is there already; it is not overwritten: name another file, such as tile_2%.cu")
   for words, says in pairs { ["11"] = "no exercise '11': they are 1 to 10", ["3 " .. dir .. "/none.cu"] = "there is no file .*none.cu: cawb exercise 3 %-%-start",
     ["3 --fast"] = "unknown flag '%-%-fast'", ["3 a b"] = "an exercise and one file" } do
     out, code = exercise(words)

@@ -47,6 +47,11 @@ class Slides(unittest.TestCase):
         self.assertEqual(slides.markdown("# A `b`\n\none *two*\n\n* x\n* y"),
                          "<h1>A <code>b</code></h1><p>one <em>two</em></p><ul><li>x</li><li>y</li></ul>")
 
+    def test_a_python_without_the_client_takes_that_of_the_same_tree(self):
+        words = "import sys; sys.path.insert(0, %r); import slides, cawb; print(cawb.__file__)" % WORKSHOP
+        told = subprocess.run([sys.executable, "-E", "-S", "-c", words], cwd="/", capture_output=True, text=True, check=True)
+        self.assertEqual(os.path.realpath(told.stdout.strip()), os.path.join(os.path.realpath(ROOT), "python", "cawb", "__init__.py"))
+
     @unittest.skipUnless(os.path.exists(PROGRAM), "no cawb at %s" % PROGRAM)
     def test_the_notebook_becomes_slides(self):
         with tempfile.TemporaryDirectory() as folder:

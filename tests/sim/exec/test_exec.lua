@@ -23,7 +23,7 @@ end
 check.test("what cannot be caught is said, with what to do", function()
   local _, told, code = exec ""
   check.equal(code, 2)
-  check.matches(told, "a program is needed")
+  check.matches(told, "a program is needed: cawb exec my%.cu")
   _, told, code = exec "mine.cu"
   check.equal(code, 2)
   check.matches(told, "there is no source mine%.cu")
@@ -76,6 +76,13 @@ for name, says in pairs(preload and {} or whole) do
     check.matches(out, says)
   end)
 end
+
+check.test("a program calls what nvcc declares by itself, without nvcc too", function()
+  if preload then return end
+  local out, code = built(check.write(dir .. "/bare.cu", '__global__ void one(int *p) { p[0] = 1; }\nint main() { int n = atoi("3"); void *m = malloc(n); memset(m, 0, n); '
+    .. 'return (int)sqrt(9.0) == n ? 0 : 1; }\n'))
+  check.equal(code, 0, out)
+end)
 
 check.test("a mistake in either half is told by the source's own line", function()
   if preload then return end

@@ -30,8 +30,11 @@ function M.main(argv)
   local kept = command.need(room.open(given.out or "class.jsonl"))
   local s = command.need(server.open { pool = places, room = kept, device = name, key = key, host = host, port = address.port(given.port, 8000),
     log = function(text) io.stderr:write("cawb exercise class: ", text, "\n") end })
-  local at = ("http://%s:%d/"):format(host == "0.0.0.0" and "THIS-MACHINE" or address.shown(host), s.http:port())
-  io.stdout:write(("cawb exercise class: the board is %s\nthe teacher's link: %s#key=%s\n"):format(at, at, key))
+  local everywhere = host == "0.0.0.0" or host == "::"
+  local at = ("http://%s:%d"):format(address.shown(everywhere and address.outside() or host), s.http:port())
+  io.stdout:write(("cawb exercise class: the board is %s/\nthe teacher's link: %s/#key=%s\nstudents type: cawb exercise 1 my.cu --class %s --name NAME\n")
+    :format(at, at, key, at))
+  if host == "127.0.0.1" then io.stdout:write "this machine alone can reach it; --host 0.0.0.0 lets the room in\n" end
   io.stdout:flush()
   return s:serve()
 end

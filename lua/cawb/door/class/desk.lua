@@ -24,7 +24,7 @@ local function session_of(self, place, e)
   return session, message, name
 end
 
---- Judge an answer to an exercise; `how` is a method of the session, "judge" or "strict". Returns its result, or nil, message, name.
+--- Judge an answer to an exercise; `how` is a method of the session, "judge" or "cheat". Returns its result, or nil, message, name.
 function Desk:judge(e, how, source, plan)
   local place = freest(self)
   place.waiting = place.waiting + 1

@@ -14,6 +14,9 @@ Server.__index = Server
 
 local most_waiting = 200
 
+-- An exercise by its number or name; no folder of this machine is opened for a guest.
+local function numbered(word) return exercises.find((tostring(word):gsub("[^%w_]", "?"))) end
+
 -- ---- a turn
 
 local function headline(v)
@@ -33,11 +36,11 @@ end
 
 -- A cheat: what caught it is a rule or a stage of judging.
 local function cheated(self, name, e, source, plan)
-  local facts, message = self.pool:judge(e, "strict", source, plan)
-  if not facts then return http.no(503, message) end
-  local caught = not facts.ok and (facts.rule and "rule " .. facts.rule or "stage " .. facts.stage) or nil
-  self.room:enter { name = name, exercise = e.number, cheat = true, caught = caught, headline = caught and "caught by " .. caught or "not caught" }
-  return 200, { cheat = true, caught = caught, ok = facts.ok, stage = facts.stage, reason = facts.reason }
+  local v, message = self.pool:judge(e, "cheat", source, plan)
+  if not v then return http.no(503, message) end
+  local said = v.caught and "caught by " .. v.caught or "not caught"
+  self.room:enter { name = name, exercise = e.number, cheat = true, caught = v.caught, headline = said }
+  return 200, v
 end
 
 local function turn(self, request)
@@ -47,7 +50,7 @@ local function turn(self, request)
   name, why = room.name(body.name)
   if not name then return http.no(400, why) end
   local e
-  e, why = exercises.find(tostring(body.exercise))
+  e, why = numbered(body.exercise)
   if not e then return http.no(404, why) end
   if type(body.source) ~= "string" or body.plan ~= nil and type(body.plan) ~= "string" then return http.no(400, "'source' is CUDA source, 'plan' a text") end
   if self.waiting >= most_waiting then return http.no(503, ("%d answers wait already"):format(self.waiting)) end
@@ -69,7 +72,7 @@ local function board(self)
 end
 
 local function solution(self, word)
-  local e, why = exercises.find(word)
+  local e, why = numbered(word)
   if not e then return http.no(404, why) end
   if not self.opened[e.number] then return http.no(403, ("the solution of exercise %d is not open yet: the teacher opens it"):format(e.number)) end
   return 200, exercises.text(e, "solution"), { type = "text/plain; charset=utf-8", bare = true }
@@ -80,7 +83,7 @@ local function open_one(self, request)
   if not body then return http.no(400, why) end
   if body.key ~= self.key then return http.no(403, "this is not the teacher's key") end
   local e
-  e, why = exercises.find(tostring(body.exercise))
+  e, why = numbered(body.exercise)
   if not e then return http.no(404, why) end
   self.opened[e.number] = body.open ~= false
   return 200, { opened = self.opened[e.number] }

@@ -13,6 +13,12 @@ end
 
 local function number(x) return type(x) == "number" and ("%.4g"):format(x) or tostring(x) end
 
+-- Two numbers in as many digits as tell them apart.
+local function distinct(a, b)
+  if number(a) ~= number(b) or type(a) ~= "number" or type(b) ~= "number" then return number(a), number(b) end
+  return ("%.9g"):format(a), ("%.9g"):format(b)
+end
+
 -- What one statistic may be: the larger of factor x eager's and the floor.
 local function limit(eager, scale, floor, factor)
   return math.max(factor * (eager or 0), floor * (scale or 0))
@@ -78,9 +84,10 @@ local function check_worst(o, label, tolerance, floor)
   local most = limit(o.eager.worst, o.scale, cancelled(o) * floor.worst, tolerance.factor)
   local error = o.worst and o.worst.error
   if error and error <= most then return nil end
+  local got, want = distinct(o.worst and o.worst.got, o.worst and o.worst.want)
   return ("%s is wrong%s: got %s, want %s; the error %s is above %s (%g x eager PyTorch's own, "
-    .. "or the floor)"):format(label, place(o.worst and o.worst.index), number(o.worst.got),
-    number(o.worst.want), number(error), number(most), tolerance.factor)
+    .. "or the floor)"):format(label, place(o.worst and o.worst.index), got,
+    want, number(error), number(most), tolerance.factor)
 end
 
 local function check_nrms(o, label, tolerance, floor)
