@@ -16,7 +16,7 @@ struct cawb_server {
   cawb_queue *queue;
   cawb_reader *reader;        /* of WebSockets */
   char *token;
-  int page;
+  int page, guests;
   size_t body;
   double idle;                /* seconds that a read may take */
   int port;

@@ -61,7 +61,7 @@ int cawb_server_refusal(const cawb_server *s, const struct mg_connection *c) {
   const char *host = mg_get_header(c, "Host"), *origin = mg_get_header(c, "Origin");
   if (s->token != NULL) return has_token(s, c) || (s->page && is_the_page(c)) ? 0 : 401;
   if (origin != NULL && !(s->page && is_own_origin(origin, host))) return 403;
-  return host == NULL || is_local_name(host) ? 0 : 403;
+  return host == NULL || s->guests || is_local_name(host) ? 0 : 403;
 }
 
 const char *cawb_server_reason(int status) {
@@ -209,6 +209,7 @@ cawb_status cawb_server_open(cawb_server **out, const cawb_server_options *o, ca
   s->body = o->body;
   s->idle = o->idle;
   s->page = o->page;
+  s->guests = o->guests;
   cawb_status rc = cawb_queue_new(&s->queue, WAITING, err);
   if (rc == CAWB_OK) rc = cawb_reader_new(&s->reader, o->session, err);
   if (rc == CAWB_OK && o->token != NULL && (s->token = strdup(o->token)) == NULL)

@@ -6,6 +6,7 @@
 ** without the token where there is one (401), and requests of a web page, or by a foreign name, where
 ** there is none (403): a page that somebody has open must not drive a server on his machine. A server with a page of its own
 ** lets that page ask: its Origin is the name by which the server was asked. GET / is the page: anybody has it, without a token.
+** A server with guests is asked by other machines too, by any name of this one; pages of others stay refused.
 */
 #ifndef CAWB_SERVE_SERVER_H
 #define CAWB_SERVE_SERVER_H
@@ -19,6 +20,7 @@ typedef struct cawb_server_options {
   int port;                   /* 0: a free one */
   const char *token;          /* what clients must send as "Authorization: Bearer TOKEN"; NULL: nothing */
   int page;                   /* it has a page of its own */
+  int guests;                 /* other machines may ask without a token, by any name of this one */
   int threads;                /* connections at once */
   size_t body;                /* bytes of a body, and of a message */
   double idle, session;       /* seconds that a connection may be silent: within a request; as a WebSocket */

@@ -1,7 +1,7 @@
 /*
 ** serve.c - a server of HTTP and WebSockets, for Lua.
-**   local s = serve.open{ host =, port =, token_file = PATH or nil, page = true where it has a page of its own, threads =, body =
-**     bytes, idle = seconds, session = seconds }
+**   local s = serve.open{ host =, port =, token_file = PATH or nil, page = true where it has a page of its own,
+**     guests = true where other machines may ask without a token, threads =, body = bytes, idle = seconds, session = seconds }
 **   s:port()  s:fd()  s:stop()
 **   local a = s:take()       { kind = "http", "open", "message" or "closed", connection =, method =, path =,
 **                              query =, remote =, headers = { name = value }, body =, handle = }, or nil
@@ -51,6 +51,8 @@ static int serve_open(lua_State *L) {
   const char *path = luaL_optstring(L, -1, NULL);
   lua_getfield(L, 1, "page");
   o.page = lua_toboolean(L, -1);
+  lua_getfield(L, 1, "guests");
+  o.guests = lua_toboolean(L, -1);
   o.port = (int)whole(L, "port", 0);
   o.threads = (int)whole(L, "threads", 64);
   o.body = (size_t)whole(L, "body", 8 << 20);

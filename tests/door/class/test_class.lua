@@ -240,4 +240,34 @@ end)
 os.execute("kill " .. pid)
 server:close()
 
+-- ---- a room of many machines
+
+local function opened(host)
+  local pipe = io.popen(("%s '%s' exercise class --port 0 --host %s --out '%s/guests.jsonl' 2>>'%s/log' & echo $!; wait"):format(bare, core.program, host, dir, dir))
+  local number, at, link = pipe:read "l", pipe:read "l":match ":(%d+)/", pipe:read "l"
+  return at, link:match "key=(%x+)", function() os.execute("kill " .. number) pipe:close() end
+end
+
+local function asked(port, path, headers, body)
+  return (check.shell(("curl -s %s %s http://127.0.0.1:%s/%s"):format(body and "-d '" .. body .. "'" or "",
+    headers:gsub("[^;]+", "-H '%0'"):gsub(";", " "), port, path)))
+end
+
+check.test("other machines reach a class by its address, and its own page may ask; pages of others may not", function()
+  local port, teacher, close = opened "0.0.0.0"
+  local name, body = "192.168.1.40:" .. port, ('{"key":"%s","exercise":3}'):format(teacher)
+  check.matches(asked(port, "board", "Host: " .. name), '"students":')
+  check.matches(asked(port, "open", ("Host: %s;Origin: http://%s"):format(name, name), body), '"opened":true')
+  check.matches(asked(port, "open", ("Host: %s;Origin: http://elsewhere.example"):format(name), body), "refused here")
+  close()
+end)
+
+check.test("a class of one machine is reached by that machine's names alone, and the teacher's page may open solutions", function()
+  local port, teacher, close = opened "127.0.0.1"
+  local name, body = "127.0.0.1:" .. port, ('{"key":"%s","exercise":3}'):format(teacher)
+  check.matches(asked(port, "board", "Host: 192.168.1.40:" .. port), "refused here")
+  check.matches(asked(port, "open", ("Host: %s;Origin: http://%s"):format(name, name), body), '"opened":true')
+  close()
+end)
+
 return check.done()

@@ -28,7 +28,7 @@ function M.main(argv)
   local places = command.need(desk.open(name, whole(given, "places", processor.cores(), 1, 64), { plain = not given.torch }, options.copy(defaults)))
   if not places.places[1].device.info.modelled then command.wrong "the goals are counts of a simulated device: --device sim:h100" end
   local kept = command.need(room.open(given.out or "class.jsonl"))
-  local s = command.need(server.open { pool = places, room = kept, device = name, key = key, host = host, port = address.port(given.port, 8000),
+  local s = command.need(server.open { pool = places, room = kept, device = name, key = key, host = host, port = address.port(given.port, 8000), guests = host ~= "127.0.0.1",
     log = function(text) io.stderr:write("cawb exercise class: ", text, "\n") end })
   local everywhere = host == "0.0.0.0" or host == "::"
   local at = ("http://%s:%d"):format(address.shown(everywhere and address.outside() or host), s.http:port())

@@ -110,12 +110,13 @@ function Server:serve()
   return 0
 end
 
---- A class that listens. `spec` = { pool = a desk, room =, device = its name, key = the teacher's, host =, port =, log = }. Returns it, or nil, message, name.
+--- A class that listens. `spec` = { pool = a desk, room =, device = its name, key = the teacher's, host =, port =, guests = may
+--- other machines ask?, log = }. Returns it, or nil, message, name.
 function M.open(spec)
   local self = setmetatable({ pool = spec.pool, room = spec.room, device = spec.device, key = spec.key, log = spec.log, waiting = 0, opened = {} }, Server)
   self.routes = routes_of(self)
   local message, name
-  self.http, message, name = core.serve.open { host = spec.host, port = spec.port, threads = 256, body = 1 << 20 }
+  self.http, message, name = core.serve.open { host = spec.host, port = spec.port, page = true, guests = spec.guests, threads = 256, body = 1 << 20 }
   if not self.http then return nil, message, name end
   return self
 end
