@@ -8,7 +8,7 @@ local M = {}
 
 local local_hosts = { ["127.0.0.1"] = true, ["::1"] = true }
 
---- The host that is asked for; others need a file with a token.
+--- The host that is asked for; others need a file with a token, or `true` where everybody may come.
 function M.host(given, token_file)
   local host = given or "127.0.0.1"
   if host == "localhost" then host = "127.0.0.1" end
@@ -23,8 +23,8 @@ function M.port(given, usual)
   return n or usual
 end
 
---- A host in an address of the web.
-function M.shown(host) return host:find ":" and "[" .. host .. "]" or host end
+--- Whether nobody but this machine reaches a host.
+function M.alone(host) return local_hosts[host] or false end
 
 -- A number of /proc/net/route, such as 000200C0, as four bytes: 192.0.2.0.
 local function bytes(word)
@@ -62,6 +62,14 @@ function M.outside(addresses, routes)
     end
   end
   return first
+end
+
+local everywhere = { ["0.0.0.0"] = true, ["::"] = true }
+
+--- A host in an address of the web, by which others reach it.
+function M.shown(host)
+  host = everywhere[host] and M.outside() or host
+  return host:find ":" and "[" .. host .. "]" or host
 end
 
 return M

@@ -244,8 +244,8 @@ server:close()
 
 local function opened(host)
   local pipe = io.popen(("%s '%s' exercise class --port 0 --host %s --out '%s/guests.jsonl' 2>>'%s/log' & echo $!; wait"):format(bare, core.program, host, dir, dir))
-  local number, at, link = pipe:read "l", pipe:read "l":match ":(%d+)/", pipe:read "l"
-  return at, link:match "key=(%x+)", function() os.execute("kill " .. number) pipe:close() end
+  local number, host_shown, port = pipe:read "l", pipe:read "l":match "//([^:]+):(%d+)/"
+  return port, pipe:read "l":match "key=(%x+)", function() os.execute("kill " .. number) pipe:close() end, host_shown
 end
 
 local function asked(port, path, headers, body)
@@ -254,7 +254,8 @@ local function asked(port, path, headers, body)
 end
 
 check.test("other machines reach a class by its address, and its own page may ask; pages of others may not", function()
-  local port, teacher, close = opened "0.0.0.0"
+  local port, teacher, close, at = opened "0.0.0.0"
+  check.equal(at, address.outside() or "0.0.0.0")
   local name, body = "192.168.1.40:" .. port, ('{"key":"%s","exercise":3}'):format(teacher)
   check.matches(asked(port, "board", "Host: " .. name), '"students":')
   check.matches(asked(port, "open", ("Host: %s;Origin: http://%s"):format(name, name), body), '"opened":true')
