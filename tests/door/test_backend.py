@@ -139,6 +139,23 @@ class Fallback(Folder):
         self.near(task.Model()(*given), given[0] * 3)
         self.assertTrue((folder / "kernel.cu").exists() and (folder / "plan.lua").exists())
 
+    def test_the_folder_of_a_graph_with_weights_can_be_judged(self):
+        module = torch.nn.Linear(8, 8)
+
+        def program(x):
+            mask = x.new_zeros(8)
+            mask[:4] = torch.tensor(2.0)
+            return module(x) + mask
+        compiled, x, right = self.compiled(program), torch.randn(5, 8), simulated.Simulated.run
+        with mock.patch.object(simulated.Simulated, "run", lambda one, *args: [made + 1 for made in right(one, *args)]), \
+                self.assertLogs("cawb", logging.WARNING), torch.no_grad():
+            self.near(compiled(x), program(x))
+        folder, = pathlib.Path(self.folder, "failures").iterdir()
+        self.assertRegex((folder / "plan.lua").read_text(), r'params\["p\d')
+        done = subprocess.run([os.environ["CAWB_PROGRAM"], "judge", str(folder / "task.py"), str(folder), "--device", "sim:h100", "--out", self.folder],
+                              capture_output=True, text=True, check=False)
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)                 # the kernels themselves are right
+
     def test_the_fallback_is_compiled_apart_from_the_call_that_needs_it(self):
         """A first call comes from inside of an autograd function, where nothing can be traced."""
         compiled, x = self.compiled(lambda x: torch.nn.functional.layer_norm(x, [4]) * 3, fallback="inductor"), torch.randn(5, 4, requires_grad=True)

@@ -113,7 +113,8 @@ class Native:
         self.checks = not given.loose or calls.shim().offset > 0            # whether an entry sees forms that nobody guards
 
     def there(self, tensor):
-        """A tensor of the graph's own, where kernels take it."""
+        """A tensor of the graph's own, where kernels take it: Dynamo leaves a number that a graph writes on the processor."""
+        tensor = tensor.to(self.device)
         return tensor if tensor.data_ptr() % ALIGNED == 0 else aligned(tensor)
 
     def loaded(self, package):

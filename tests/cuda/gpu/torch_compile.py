@@ -92,6 +92,18 @@ def convolutions_with_new_weights():
                 p.mul_(0.9).add_(0.01)
 
 
+def numbers_on_the_processor():
+    """A mask that a graph writes numbers into, which Dynamo keeps on the processor."""
+    def program(x):
+        mask = x.new_zeros((6, 6))
+        mask[:3, 3:], mask[3:, :3] = 1.0, torch.tensor(2.0)
+        return x + mask * 3
+    fast, x = compiled(program), torch.randn(6, 6, device="cuda")
+    with torch.no_grad():
+        same([fast(x)], [program(x)])
+        same([fast(x)], [program(x)])
+
+
 def streams():
     fast, x = compiled(lambda x: (x @ x).softmax(-1) + 1), torch.randn(256, 256, device="cuda")
     wanted = (x @ x).softmax(-1) + 1
@@ -194,7 +206,7 @@ def main():
     for group, gradients in ((compiled_models.WHOLE, True), (compiled_models.EVAL, False), (compiled_models.PARTS, True)):
         for name, make in group.items():
             check(name, program(make, gradients))
-    for f in (optimizer, convolutions_with_new_weights, streams, captured, in_a_graph, measured):
+    for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, measured):
         check(f.__name__, f)
     for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
         check("host cost", host_cost(kernels, graph))
