@@ -85,8 +85,8 @@ def start(plain):
         from cawb_host.operations import Host
         return Host()
     except (ImportError, OSError) as error:
-        raise Fault("missing", "Python %s at %s cannot import PyTorch (%s); run ./bootstrap,"
-                    " or set CAWB_PYTHON to a Python with PyTorch 2.1 or newer"
+        raise Fault("missing", "Python %s at %s cannot import PyTorch (%s);"
+                    " set CAWB_PYTHON to a Python with PyTorch 2.1 or newer"
                     % (platform.python_version(), sys.executable, error)) from None
 
 

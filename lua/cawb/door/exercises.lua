@@ -143,9 +143,14 @@ local function beside_compose(e, task, all, seconds)
     says = "compose, which was told nothing of this task, is not faster" }
 end
 
+-- Whether the machine lacks headers of CUDA: all, or those of the package nvidia-cuda-crt.
+local function lacks_headers(v)
+  return v.stage == "compile" and (v.reason:find "^its compiler failed %(missing%)" or v.reason:find 'open source file "crt/')
+end
+
 -- Nothing is counted of what does not build or is wrong. What the machine lacks is no fault of an answer.
 local function failed(v)
-  need(v.stage ~= "compile" or not v.reason:find "^its compiler failed %(missing%)", v.reason, "missing")
+  need(not lacks_headers(v), v.reason, "missing")
   return { ok = false, stage = v.stage, reason = v.reason, log = v.log, found = v.findings or {}, goals = {} }
 end
 
