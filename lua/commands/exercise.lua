@@ -76,7 +76,10 @@ local function explain(e)
 end
 
 local function begin(e, path)
-  if core.fs.kind(path) then command.wrong(("%s is there already; it is not overwritten: name another file, such as %s_2.cu"):format(path, e.name)) end
+  if core.fs.kind(path) then
+    local other = e.name .. (core.fs.kind(e.name .. ".cu") and "_2.cu" or ".cu")
+    command.wrong(("%s is there already; it is not overwritten: name another file, such as %s"):format(path, other))
+  end
   command.need(file.write(path, exercises.text(e, "start")))
   print(("%s is written. Edit it, then: cawb exercise %s %s"):format(path, e.word, path))
   return 0

@@ -77,7 +77,7 @@ check.test("the command lists, explains, hints, solves, and begins without overw
   check.matches(exercise("3 --start " .. path), "is written. Edit it, then: cawb exercise 3 ")
   out, code = exercise("3 --start " .. path)
   check.equal(code, 2)
-  check.matches(out, "is there already; it is not overwritten: name another file, such as tile_2%.cu")
+  check.matches(out, "is there already; it is not overwritten: name another file, such as tile%.cu")
   for words, says in pairs { ["11"] = "no exercise '11': they are 1 to 10", ["3 " .. dir .. "/none.cu"] = "there is no file .*none.cu: cawb exercise 3 %-%-start",
     ["3 --fast"] = "unknown flag '%-%-fast'", ["3 a b"] = "an exercise and one file" } do
     out, code = exercise(words)

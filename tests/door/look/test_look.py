@@ -59,7 +59,8 @@ class Asked(unittest.TestCase):
         self.assertAlmostEqual(sum(l["share"] for l in answer["heat"]), 1, places=6)
 
     def test_an_exercise_tells_how_far_its_goals_are(self):
-        for state, reached in ((self.server.item("exercise-2/start"), False), (self.server.item("exercise-2/solution"), True)):
+        for state, reached in ((self.server.item("exercise-2/start"), False), (self.server.item("exercise-2/solution"), True),
+                               (self.server.item("exercise-4/start"), False)):          # its count is reached, and it is wrong
             goals = self.looked_at(state)["goals"]
             self.assertEqual({g["reached"] for g in goals}, {reached}, goals)
         self.assertNotIn("goals", self.looked_at(self.server.item("softmax/v3_shuffle")))

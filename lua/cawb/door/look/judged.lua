@@ -127,6 +127,15 @@ function M.sizes(task)
   return table.concat(words, ", ")
 end
 
+-- The goals of an exercise; a wrong kernel reaches none, whatever it counts.
+local function goals_of(exercise, facts, metrics, sizes)
+  local list = core.json.array(exercises.goals(exercise, metrics, sizes))
+  for _, goal in ipairs(list) do
+    if not facts.ok and goal.reached then goal.reached, goal.says = false, "it is reached once the result is right" end
+  end
+  return list
+end
+
 --- The kernel of `state` = { source, plan, family, defines, options, name } on a held task, as data. `how.depth`: "quick", two draws of
 --- inputs, or "full", all that `cawb judge` looks at; `how.go()`: whether somebody waits for it still. Raises M.superseded, or returns nil,
 --- message, name.
@@ -145,7 +154,7 @@ function M.of(held, state, how)
   local out = described(held, c, facts, p, at)
   out.code, out.pictures, out.depth = listing.of(facts.built), drawn, how.depth
   local exercise = held.entry.exercise
-  out.goals = exercise and p and p.ok and core.json.array(exercises.goals(exercise, p.metrics, at.info.constants)) or nil
+  out.goals = exercise and p and p.ok and goals_of(exercise, facts, p.metrics, at.info.constants) or nil
   out.notes = core.json.array { at == held.task and held.own and facts.ok and "timed at the sizes that are verified: the plan takes no others" or nil }
   out.verified, out.timed = M.sizes(held.task), M.sizes(at)
   out.task, out.device, out.seconds = held.task.name, held.task.device.info.model, core.clock.now() - from
