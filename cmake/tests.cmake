@@ -157,7 +157,8 @@ set(long_tests
   compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua compose/emit/test_window.lua compose/test_chips.lua
   compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
-  door/ci/test_judging.py door/ci/test_sent.py door/ci/test_workflow.py door/look/test_look.py door/look/test_look_page.py
+  door/ci/test_judging.py door/ci/test_sent.py door/ci/test_workflow.py door/class/test_class.lua door/look/test_look.py
+  door/look/test_look_page.py
   door/test_backend.py door/test_backend_graphs.py door/test_backend_sizes.py door/test_benches.lua door/test_docs_run.lua
   door/test_door.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
   door/test_promote.py door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua judge/host/test_battery.py

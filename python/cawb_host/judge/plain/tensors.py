@@ -98,7 +98,7 @@ class Tensor:
         return Tensor(rounded(self.values, "bfloat16"), self.shape, "bfloat16")
 
     def __getattr__(self, name):
-        raise lacking(name, "a tensor", (n for n in vars(Tensor) if not n.startswith("_")))
+        raise lacking(name, "a tensor", ["bfloat16", "contiguous", "diagonal", "flip", "sum", "t"])
 
 
 def lacking(name, owner, known):
