@@ -184,6 +184,8 @@ check.test("every strategy has a page with its settings, none of which runs it",
   check.matches(out, "a better schedule of it by measurement")
   check.matches(out, "\n  %-%-set settings%.measurements=24\n")
   check.matches(out, '\n  %-%-set settings%.schedule=""\n')
+  out = cawb "help bench/judge/classes.lua"
+  check.matches(out, "^is a wrong kernel caught by its class.*cawb bench/judge/classes%.lua %-%- %[COUNT%].*\nIts text is bench/judge/classes%.lua\n$")
 end)
 
 check.test("what cawb comes with has its name in any folder: tasks, strategies, options; a file that is there comes first", function()

@@ -50,7 +50,7 @@ local function print_usage(found)
 end
 
 local function print_page(name)
-  io.stdout:write((page.of(name)))
+  io.stdout:write((assert(page.of(name))))
   return 0
 end
 
@@ -68,7 +68,7 @@ end
 local function command(word, argv)
   if word == "help" and argv[2] then word, argv = argv[2], { argv[2], "help" } end
   local found = load_command(word)
-  if not found and strategy.file(word) and wants_help(argv) then return print_page(word) end
+  if not found and wants_help(argv) and page.of(word) then return print_page(word) end
   if not found then return unknown(word) end
   if found.usage and wants_help(argv) then return print_usage(found) end
   return door.run(word, found, table.move(argv, 2, #argv, 1, {}))

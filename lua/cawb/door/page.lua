@@ -1,4 +1,4 @@
--- page: what `cawb help NAME` prints of a strategy: its file's own words at the top, and its settings.
+-- page: what `cawb help NAME` prints of a strategy, or of a script by its path: its file's own words at the top, and a strategy's settings.
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -14,7 +14,8 @@ local function words_of(text, name)
     if not words then break end
     lines[#lines + 1] = words
   end
-  return (table.concat(lines, "\n"):gsub("^" .. name .. ":%s*", "", 1))
+  local words = table.concat(lines, "\n")
+  return words:sub(1, #name + 1) == name .. ":" and words:sub(#name + 2):gsub("^%s+", "") or words
 end
 
 local function value_text(value)
@@ -36,14 +37,14 @@ local function table_of(path, text)
   return strategy.check(strategy.load_table(path), path)
 end
 
---- The page of a strategy that cawb comes with; nil for any other word.
+--- The page of a strategy that cawb comes with, or of a Lua file; nil for any other word.
 function M.of(name)
-  local path = strategy.file(name)
+  local path = strategy.file(name) or name:match "%.lua$" and name
   local text = path and file.read(path)
   if not text then return nil end
   local found = table_of(path, text)
   local usage = found and ("usage: cawb %s TASK.py [flags]      (cawb help has the flags)\n\n"):format(name) or ""
-  return ("%s%s\n%s\nIts text is %s\n"):format(usage, words_of(text, name), found and settings_of(found) or "", path:sub(#core.home + 2))
+  return ("%s%s\n%s\nIts text is %s\n"):format(usage, words_of(text, name), found and settings_of(found) or "", path == name and path or path:sub(#core.home + 2))
 end
 
 return M
