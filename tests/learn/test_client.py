@@ -75,6 +75,12 @@ class Client(Folder):
             items = await asyncio.gather(*(env.score("softmax", **RIGHT) for _ in range(3)))
             self.assertEqual([item["memo"] for item in items], [True] * 3)
 
+    def test_tasks_that_cawb_comes_with_are_served_in_any_folder(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.out)
+        with cawb.serve("examples/softmax.py", "examples/gelu.py", out=self.out, device="sim:h100") as env:
+            self.assertEqual([task["name"] for task in env.tasks()], ["softmax", "gelu"])
+
     def test_a_server_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(cawb.Failed, "http://127.0.0.1:9/health: .*`cawb serve` prints its address when it listens"):
             cawb.connect("http://127.0.0.1:9", tries=1)

@@ -7,6 +7,7 @@ local defaults = require "cawb.base.defaults"
 local file = require "cawb.base.file"
 local needed = require "cawb.base.need"
 local options = require "cawb.base.options"
+local place = require "cawb.base.place"
 local python = require "cawb.base.python"
 local shell = require "cawb.base.shell"
 local strategy = require "cawb.base.strategy"
@@ -220,7 +221,7 @@ end
 
 --- The tasks of a suite: { { key, level, problem_id, name, code, hash, overrides, settings = options of its own, path }, ... }, or
 --- nil, message, name.
-function M.load(path) return needed.caught(load, path) end
+function M.load(path) return needed.caught(load, place.file(path)) end
 
 -- Write a file once: the same text may be there, of this bench or of another.
 local function put(path, text)

@@ -3,6 +3,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local place = require "cawb.base.place"
 local suggest = require "cawb.base.suggest"
 local suite = require "cawb.suite.suite"
 
@@ -23,8 +24,8 @@ end
 -- The files and suites of a command line as one list.
 local function load_all(paths)
   local all = {}
-  for _, path in ipairs(paths) do
-    local list, message, name
+  for _, word in ipairs(paths) do
+    local path, list, message, name = place.file(word), nil, nil, nil
     if path:match "%.py$" then list, message, name = from_file(path) else list, message, name = suite.load(path) end
     if not list then return nil, message, name end
     table.move(list, 1, #list, #all + 1, all)
