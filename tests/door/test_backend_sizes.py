@@ -14,6 +14,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import devices, lowering, packages, recording, simulated, sizes      # noqa: E402  pylint: disable=wrong-import-position
+from torch._subclasses.fake_tensor import FakeTensorMode      # noqa: E402  pylint: disable=wrong-import-position
+from torch.fx.experimental.proxy_tensor import make_fx        # noqa: E402  pylint: disable=wrong-import-position
 
 
 def softmax(x):
@@ -78,6 +80,22 @@ class Sizes(Folder):
         self.assertEqual([part.why for part in self.parts(compiled)], [None, "planted"])
 
 
+class Devices(unittest.TestCase):
+    """Tensors without data stand for a GPU's."""
+
+    def recorded(self, program, *args):
+        return recording.record(make_fx(program)(*args), list(args))
+
+    def test_several_devices(self):
+        with FakeTensorMode():
+            there, here = torch.empty(4, 4, device="cuda"), torch.empty(())
+            self.assertEqual(len(self.recorded(lambda x: (x * 2,), there).made), 1)
+            with self.assertRaisesRegex(recording.Refused, "its arguments are on several devices: cpu, cuda:0"):
+                self.recorded(lambda x, y: (x * y,), there, here)
+            with self.assertRaisesRegex(recording.Refused, "a result is on another device: cpu"):
+                self.recorded(lambda x: (x.exp().cpu(),), there)
+
+
 class Random(Folder):
     def test_dropout_draws_apart_and_the_rest_is_one_package(self):
         model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Dropout(0.5), torch.nn.GELU(), torch.nn.Dropout(0.1), torch.nn.Linear(8, 8))
@@ -90,6 +108,31 @@ class Random(Folder):
         self.near(found[2], found[1])
         self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb", "cawb"])
         self.assertFalse(torch.equal(compiled(x), compiled(x)))
+
+    def test_numbers_are_drawn_in_the_order_of_memory(self):
+        model = torch.nn.Dropout(0.5)
+
+        def program(x):
+            return model(x.transpose(0, 1) + 1)
+        compiled, x, found = self.compiled(program), torch.randn(3, 4, 5), []
+        for run in (compiled, program):
+            torch.manual_seed(5)
+            found.append(run(x))
+        self.near(*found)
+        self.assertEqual(found[0].stride(), found[1].stride())
+
+    def test_numbers_that_are_drawn_again_in_the_backward(self):
+        model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.2), torch.nn.Tanh())
+
+        def program(x):
+            return torch.utils.checkpoint.checkpoint(model, x, use_reentrant=False)
+        compiled, x, found = self.compiled(program), torch.randn(4, 4), []
+        for run in (compiled, program):
+            torch.manual_seed(5)
+            y = run(x)
+            found.append([y, *torch.autograd.grad(y.square().sum(), list(model.parameters()))])
+        self.near(*found)
+        self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"})
 
     def test_numbers_like_a_tensor(self):
         def program(x):

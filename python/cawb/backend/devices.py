@@ -32,9 +32,8 @@ def of_gpu(index):
 
 
 def find(example, options):
-    """The Chip for these arguments; raises Refused where they are elsewhere."""
-    found = {x.device for x in example if isinstance(x, torch.Tensor) and (x.dim() > 0 or x.device.type != "cpu")}
-    found = found or {x.device for x in example if isinstance(x, torch.Tensor)} or {torch.device("cpu")}
+    """The Chip for these arguments; raises Refused where they are elsewhere. Some may be on the processor beside a GPU's."""
+    found = {x.device for x in example if isinstance(x, torch.Tensor) and x.device.type != "cpu"} or {torch.device("cpu")}
     if len(found) > 1:
         raise Refused("its tensors are on several devices: %s" % ", ".join(sorted(map(str, found))))
     device = found.pop()

@@ -71,7 +71,7 @@ def refused(module, chip):
         try:
             requests[one] = request_of(node, own)
         except recording.Refused as error:
-            why[one] = str(error)
+            why[one] = str(error).split("\n", 1)[0]               # what follows is of the interpreter of graphs
     asked = [one for one, request in requests.items() if request]
     why.update(zip(asked, lowering.refusals(chip.simulated, [requests[one] for one in asked])))
     return {node: why[signatures[node]] for node in nodes if why.get(signatures[node])}
@@ -79,8 +79,14 @@ def refused(module, chip):
 
 # ---- random numbers
 
+def is_in_one_piece(tensor):
+    """Whether it is a contiguous tensor whose dimensions were permuted."""
+    return tensor.permute(sorted(range(tensor.dim()), key=lambda d: -tensor.stride(d))).is_contiguous()
+
+
 def drawn(graph, node):
-    """The nodes that draw what `node` draws, of no values of the graph but sizes; None where it draws none, or is as it should be."""
+    """Lets a node of no values of the graph but sizes draw what `node` draws. Returns the nodes that are there for it alone; None where
+    `node` draws nothing, or is as it should be."""
     x, kind = node.args[0] if node.args else None, node.target
     if not isinstance(x, torch.fx.Node) or not isinstance(value_of(x), torch.Tensor):
         return None
@@ -95,17 +101,19 @@ def drawn(graph, node):
         return made
     about = value_of(x)
     with graph.inserting_before(node):
-        ones = add(aten.full.default, list(about.shape), 1.0, dtype=about.dtype, device=about.device)
-        made = add(kind, ones, *node.args[1:], **node.kwargs)
+        ones = [add(aten.full.default, list(about.shape), 1.0, dtype=about.dtype, device=about.device)]
+        if not about.is_contiguous() and is_in_one_piece(about):                # numbers are drawn in the order of memory
+            ones.append(add(aten.as_strided.default, ones[0], list(about.shape), list(about.stride())))
+        made = add(kind, ones[-1], *node.args[1:], **node.kwargs)
         if kind is not aten.native_dropout.default:
             node.replace_all_uses_with(made)
-            return [ones, made]
+            return ones
         mask = add(operator.getitem, made, 1)
         dropped = add(aten.mul.Tensor, add(aten.mul.Tensor, x, mask), 1 / (1 - node.args[1]))
     for user in list(node.users):
         user.replace_all_uses_with(mask if user.args[1] else dropped)
         graph.erase_node(user)
-    return [ones, made]
+    return ones
 
 
 def draw_first(module):
@@ -116,7 +124,7 @@ def draw_first(module):
         nodes = drawn(module.graph, node) if node.op == "call_function" else None
         if nodes:
             module.graph.erase_node(node)
-            apart[nodes[0]] = "it is there for random numbers"
+            apart.update(dict.fromkeys(nodes, "it is there for random numbers"))
     module.recompile()
     return apart
 

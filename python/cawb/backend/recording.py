@@ -83,6 +83,8 @@ class Walk(torch.fx.Interpreter):
         return restrided(super().run_node(n), n.meta.get("val"))
 
     def call_function(self, target, args, kwargs):
+        if isinstance(target, torch._ops.HigherOrderOperator):                  # pylint: disable=protected-access
+            raise Refused("%s runs another operator" % target)
         if follows_data(target, args):
             raise Refused("the shape of %s follows from data" % target)
         return super().call_function(target, with_tensors(target, args), kwargs)
@@ -143,6 +145,11 @@ def record(module, example, params=(), own=()):
             raise Refused("an argument is %s" % type(x).__name__)
         if isinstance(x, torch.Tensor) and (x.dtype not in NAMES or x.layout != torch.strided):
             raise Refused("an argument is a tensor of %s, which kernels do not take" % x.dtype)
+        if isinstance(x, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in x.shape):
+            raise Refused("the size of an argument follows from data")
+    found = {str(x.device) for x in example if isinstance(x, torch.Tensor)}
+    if len(found) > 1:
+        raise Refused("its arguments are on several devices: %s" % ", ".join(sorted(found)))
     mode, fakes = fake_of(module, example)
     held = {name: t for name, t in constants_of(module).items() if isinstance(t, torch.Tensor)}
     with mode:
@@ -183,6 +190,8 @@ class Recording:
         for t in self.made:
             if t.dtype not in NAMES:
                 raise Refused("a result is a tensor of %s, which kernels do not make" % t.dtype)
+            if any(t.device != self.fakes[i].device for i in self.inputs + self.params):
+                raise Refused("a result is on another device: %s" % t.device)
         return {"graph": recorder.entries, "memory": recorder.memory.describe(self.made),
                 "inputs": [inputs.add(self.fakes[i], "an argument") for i in self.inputs],
                 "outputs": [made.add(t, "a result") for t in self.made],
