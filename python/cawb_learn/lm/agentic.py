@@ -8,14 +8,14 @@ import peft
 import torch
 import transformers
 
-from . import ppo, turns, weights
+from . import imitation, ppo, turns, weights
 
 AT_A_TIME = 4                                 # episodes that learn at once
 
 
 def critic_of(model, knobs, folder=None):
-    """A critic that begins as the plain model; with adapters, new ones or those of a folder."""
-    config = type(model.config).from_dict(dict(model.config.to_dict(), num_labels=1, classifier_dropout=0.0))
+    """A critic that begins as this plain model; with adapters, new ones or those of a folder."""
+    config = type(model.config).from_dict(dict(model.config.to_dict(), id2label={0: "value"}, label2id={"value": 0}, classifier_dropout=0.0))
     critic = transformers.AutoModelForTokenClassification.from_config(config, dtype=model.dtype)
     critic.load_state_dict(model.state_dict(), strict=False)
     critic.score.float()                      # what learns is not kept in half precision
@@ -127,7 +127,7 @@ class Learner:
             episodes = self.episodes(env, tasks)
             self.log.append(dict(stage=stage, step=self.step, **self.update(episodes, stage == "agentic")))
             self.step += 1
-            print(self.log[-1], flush=True)
+            print(imitation.line(stage, self.step, steps, {name: self.log[-1][name] for name in ("reward", "right", "explained")}), flush=True)
             if self.step % 5 == 0 or self.step == steps:
                 self.save()
         return self.step >= steps

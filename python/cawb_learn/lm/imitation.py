@@ -19,6 +19,23 @@ class Deadline(transformers.TrainerCallback):
             control.should_save = control.should_training_stop = True
 
 
+def line(stage, step, steps, numbers):
+    """A step in a line, of the numbers that one looks at."""
+    return "%s %d of %d: %s" % (stage, step, steps, "  ".join("%s %.3f" % pair for pair in numbers.items()))
+
+
+class Told(transformers.TrainerCallback):
+    """Prints some numbers of the log, in place of all."""
+
+    def __init__(self, stage, **names):
+        self.stage, self.names = stage, names
+
+    def on_log(self, _args, state, _control, logs=None, **_):
+        found = {shown: logs[name] for shown, name in self.names.items() if name in (logs or {})}
+        if found:
+            print(line(self.stage, state.global_step, state.max_steps, found), flush=True)
+
+
 def earlier(*times):
     """The first of several times, of which each may be None."""
     return min((one for one in times if one), default=None)
@@ -86,7 +103,7 @@ def learn(model, tokenizer, rows, out, knobs, epochs, rate, ends=None, seconds=N
     its end before the time `ends`, and the log."""
     own = time.monotonic() + seconds if seconds else None
     trainer = Timed(model=model, args=_arguments(out, knobs, epochs, rate, len(rows)), train_dataset=Rows(rows),
-                    data_collator=_collate(tokenizer.pad_token_id), callbacks=[Deadline(earlier(ends, own))])
+                    data_collator=_collate(tokenizer.pad_token_id), callbacks=[Deadline(earlier(ends, own)), Told(os.path.basename(out), loss="loss", rate="learning_rate")])
     trainer.seconds = seconds
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train(resume_from_checkpoint=bool(glob.glob(os.path.join(out, "checkpoint-*"))))

@@ -5,6 +5,7 @@ import time
 
 import datasets
 import torch
+import transformers
 import trl
 
 from . import corpus, imitation, judge, samples, weights
@@ -48,7 +49,9 @@ def learn(model, copy, tokenizer, folder, env, out, knobs, ends=None):
     own = time.monotonic() + knobs["single_seconds"] if knobs["single_seconds"] else None
     trainer = trl.GRPOTrainer(model=model, args=_arguments(out, knobs), train_dataset=datasets.Dataset.from_list(rows), processing_class=tokenizer,
                               reward_funcs=reward(env), rollout_func=rollout(copy, tokenizer, knobs),
-                              callbacks=[imitation.Deadline(imitation.earlier(ends, own))])
+                              callbacks=[imitation.Deadline(imitation.earlier(ends, own)),
+                                         imitation.Told("single", reward="reward", length="completions/mean_length", entropy="entropy")])
+    trainer.remove_callback(transformers.PrinterCallback)
     trainer.train(resume_from_checkpoint=bool(glob.glob(os.path.join(out, "checkpoint-*"))))
     done = imitation.came_to_its_end(trainer.state, own)
     if done:

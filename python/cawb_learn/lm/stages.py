@@ -115,6 +115,7 @@ class Run:
         from . import agentic
         actor, tokenizer = self._loaded(self._before(stage))
         copy = weights.load(self.path, self.knobs["seed"])[0]
+        weights.fold(copy, actor)
         critic = agentic.critic_of(copy, self.knobs, self.adapter("critic"))
         os.makedirs(self.place(stage), exist_ok=True)
         learner = agentic.Learner(actor, copy, critic, tokenizer, self.knobs, self.place(stage, "state.pt"))
