@@ -124,6 +124,17 @@ check.test("a model with nothing to do ends the run", function()
   check.matches(r.reason, "^3 replies in a row called no tool: react needs an endpoint with tool calls; ")
 end)
 
+check.test("a real model of 135 million parameters, which repeats its instructions until it is cut, comes to the run's end", function()
+  local out, status = check.shell(("'%s' react examples/gelu.py --device sim:h100 --json --quiet --set task.rows=16 --set task.cols=64 --set model.name=smollm2 "
+    .. "--set model.tools=text --set cassette.replay=tests/agent/cassettes/react_smollm2.jsonl --out %s/smollm2"):format(core.program, dir))
+  local r = core.json.decode(out:match "([^\n]+)\n?$" or "")
+  check.equal(status, 1)
+  check.equal(r.ended, "gave up")
+  check.equal(r.best, nil)
+  check.equal(r.spent.replies, 3)
+  check.matches(r.reason, "^3 replies in a row had no call of a tool, which react needs; ")
+end)
+
 check.test("a report says of each run which strategy it was, and why it has no candidate", function()
   local talk = { "I cannot." }
   local store = dir .. "/mute"

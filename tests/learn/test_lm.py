@@ -59,6 +59,15 @@ def test_held_out_tasks_are_of_all_parts_and_none_to_learn_on():
     assert picked == corpus.held_out(folder_of(tasks), 6) and len(corpus.held_out(folder_of(tasks), 99)) == 11
 
 
+def test_a_corpus_that_holds_nothing_out_is_told():
+    try:
+        corpus.held_out(folder_of([{"name": "a", "split": "train"}]), 3)
+    except SystemExit as error:
+        assert "no task is held out" in str(error)
+    else:
+        raise AssertionError("nothing was said")
+
+
 def test_a_file_that_is_missing_is_told():
     try:
         corpus.tasks(tempfile.mkdtemp())

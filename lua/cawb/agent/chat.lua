@@ -92,14 +92,15 @@ function Chat:ask()
   end
 end
 
-local mute = "called no tool: %s needs an endpoint with tool calls; `single`, `best_of_n` and `repair` need none"
+local mute = { native = "called no tool: %s needs an endpoint with tool calls; `single`, `best_of_n` and `repair` need none",
+               text = "had no call of a tool, which %s needs; `single`, `best_of_n` and `repair` need none" }
 
 --- What to say to a reply that does nothing; false once there were `agent.fence` in a row. `why`: what such replies did, if not that they called
 --- no tool.
 function Chat:nudge(text, why)
   self.idle = self.idle + 1
   if self.idle >= self.run.options.agent.fence then
-    return self.run:give_up(("%d replies in a row %s. cawb report shows the replies"):format(self.idle, why or mute:format(self.run.strategy.name)))
+    return self.run:give_up(("%d replies in a row %s. cawb report shows the replies"):format(self.idle, why or mute[self.run.options.model.tools]:format(self.run.strategy.name)))
   end
   return self:say(text)
 end

@@ -24,6 +24,8 @@ def held_out(folder, count, seed=1):
     for group in groups:
         random.Random(seed).shuffle(group)
     picked = [group[i] for i in range(max(map(len, groups))) for group in groups if i < len(group)]
+    if not picked:
+        raise SystemExit("%s: no task is held out, so nothing can be measured; a larger set has some" % folder)
     return picked[:count]
 
 
