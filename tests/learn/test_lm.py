@@ -128,6 +128,10 @@ def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
             return [{"ok": False, "stage": "compile", "reason": item["candidate"]["short"], "reward": -1.0} for item in items]
     found = judge.score(Env(), [("t", "x"), ("t", "x"), ("t", "y")])
     assert [one["reason"] for one in found] == ["x", "x", "y"] and Env.asked == 2
+    kept = os.path.join(tempfile.mkdtemp(), "judged.jsonl")
+    for _ in range(2):
+        assert [one["reason"] for one in judge.score(Env(), [("t", "x"), ("t", "y")], kept)] == ["x", "y"]
+    assert Env.asked == 4, "what the file has is not asked again"
     found = judge.score(Env(), [("t", "x"), ("t", "dead")])
     assert [one["stage"] for one in found] == ["compile", "failed"]
 

@@ -1,4 +1,5 @@
 """judge: what texts in the short form are worth, asked of `cawb serve`."""
+import json
 import os
 import sys
 
@@ -8,7 +9,9 @@ import cawb  # noqa: E402
 
 # As texts were judged when they were taught: brief, at sizes that tasks have already.
 OPTIONS = {"verify.trials": 1, "verify.battery": "mixed,integers", "verify.repeats": 0, "verify.denormals": False, "sweep.variants": 1,
-           "confirm.enabled": False, "deadlines.compile": 20, "deadlines.run": 20, "deadlines.measure": 20, "simulate.threads": 1}
+           "confirm.enabled": False, "deadlines.compile": 10, "deadlines.run": 10, "deadlines.measure": 10, "simulate.threads": 1}
+
+PART = 256                        # texts of a request
 
 
 def serve(folder, out, places, device="sim:h100", reward=None):
@@ -27,17 +30,33 @@ def short(item):
     return row
 
 
-def score(env, pairs):
-    """A list of (task, text): what each is worth. Equal ones are asked once; what the machine fails on is a failure."""
-    known, wanted = {}, sorted(set(pairs))
-    for first in range(0, len(wanted), 256):
-        part = wanted[first:first + 256]
+def _known(path):
+    """What a file has of earlier answers; its last line may be cut."""
+    known = {}
+    for line in open(path, encoding="utf-8") if path and os.path.exists(path) else ():
+        if line.endswith("\n"):
+            task, text, result = json.loads(line)
+            known[task, text] = result
+    return known
+
+
+def score(env, pairs, kept=None):
+    """A list of (task, text): what each is worth. Equal ones are asked once; what the machine fails on is a failure. A file may keep the
+    answers, part by part: what it has is not asked again."""
+    known = _known(kept)
+    wanted = sorted(set(pairs) - set(known))
+    for first in range(0, len(wanted), PART):
+        part = wanted[first:first + PART]
         items = [{"task": task, "candidate": {"short": text}} for task, text in part]
         try:
             answers = env.score_all(items)
         except cawb.Failed:
             answers = [_one(env, item) for item in items]
-        known.update(zip(part, map(short, answers), strict=True))
+        found = dict(zip(part, map(short, answers), strict=True))
+        known.update(found)
+        if kept:
+            with open(kept, "a", encoding="utf-8") as file:
+                file.writelines(json.dumps([*pair, result]) + "\n" for pair, result in found.items())
     return [known[pair] for pair in pairs]
 
 

@@ -134,7 +134,8 @@ class Run:
     # ---- the measurement
 
     def _scores(self, tasks, answers):
-        flat = judge.score(self.env, [(task["name"], text) for task, texts in zip(tasks, answers, strict=True) for text in texts])
+        flat = judge.score(self.env, [(task["name"], text) for task, texts in zip(tasks, answers, strict=True) for text in texts],
+                           self.place("judged.jsonl"))
         found = iter(flat)
         return [[next(found) for _ in texts] for texts in answers]
 

@@ -5,6 +5,7 @@ local display = require "cawb.base.display"
 local file = require "cawb.base.file"
 local filters = require "cawb.learn.synth.filters"
 local processor = require "cawb.base.processor"
+local shell = require "cawb.base.shell"
 
 local M = {}
 
@@ -129,7 +130,10 @@ local function again(about, shards)
   if about.benchmark then words[#words + 1] = "--benchmark FILE" end
   if about.propose then words[#words + 1] = "--propose " .. about.propose end
   if shards then words[#words + 1] = shards end
-  for key, value in pairs(about.changed or {}) do words[#words + 1] = ("--set synth.%s=%s"):format(key, tostring(value)) end
+  for key, value in pairs(about.changed or {}) do
+    local word = ("synth.%s=%s"):format(key, tostring(value))
+    words[#words + 1] = "--set " .. (word:find "%s" and shell.quoted(word) or word)
+  end
   return table.concat(words, " ")
 end
 
