@@ -118,7 +118,23 @@ class Fallback(Folder):
         line = program.__code__.co_firstlineno + 1
         self.assertRegex(logs.output[0], r"linalg_inv_ex.* at .*test_backend\.py:%d " % line)
         self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb", "cawb"])
-        self.assertIn("linalg_inv_ex", cawb.explain(compiled))
+        said = cawb.explain(compiled)
+        self.assertRegex(said, r"\n\d+\.1 +inference .* cawb .*\n\d+\.2 +inference .* cawb .*\n\d+\.3 +inference +1 +eager")
+        self.assertRegex(said, r"graph \d+\.3: aten.linalg_inv_ex\S* at .*test_backend\.py:%d: compose has no way to make it" % line)
+        self.assertNotIn("of the task", said)
+
+    def test_a_device_that_does_not_exist_is_a_mistake_of_the_programs(self):
+        with self.assertRaisesRegex(Exception, "no simulated device 'sim:h1000' .did you mean 'h100'"):
+            self.compiled(lambda x: x * 3, device="sim:h1000")(torch.randn(5))
+
+    def test_explain_tells_of_one_function_and_takes_no_other_thing(self):
+        one, other = torch.compile(lambda x: x * 5, backend=backend.backend), self.compiled(lambda x: x * 7)
+        one(torch.randn(5)), other(torch.randn(6))
+        self.assertEqual(len(cawb.explain(other).splitlines()), 2)
+        self.assertIn("its tensors are on the processor", cawb.explain(one))
+        self.assertNotIn("not timed", cawb.explain(one))
+        with self.assertRaisesRegex(TypeError, "takes what torch.compile.* returned, or nothing, not a Linear"):
+            cawb.explain(torch.nn.Linear(2, 2))
 
     def test_a_kernel_that_fails_falls_back_and_leaves_a_folder(self):
         compiled, x = self.compiled(lambda x: x * 3), torch.randn(5)

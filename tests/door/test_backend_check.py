@@ -29,6 +29,18 @@ class Check(unittest.TestCase):
         self.assertGreater((other != self.places).sum().item(), 0)
         self.assertTrue(self.compare(other))
 
+    def test_a_result_that_is_rounding_around_zero_has_no_error(self):
+        class Centred(torch.nn.Module):
+            def forward(self, x):
+                return x[0] / 3 - (x[0] / 3 + x[1] / 7) + x[1] / 7, x * 3
+        x = torch.rand(2, 4096, generator=torch.Generator().manual_seed(3)) + 1
+        module = torch.fx.symbolic_trace(Centred())
+        verdict = check.compare(module, [x], [module(x)[0] + 1e-8, x * 3])
+        self.assertTrue(verdict["ok"])
+        self.assertEqual(verdict["noise"], [1])
+        self.assertLess(verdict["error"], 1e-6)
+        self.assertLess(verdict["eager"], 1e-6)
+
     def test_wrong_places_are_wrong(self):
         self.assertTrue(self.compare(self.places))
         self.assertFalse(self.compare(1 - self.places))

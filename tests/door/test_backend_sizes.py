@@ -49,6 +49,17 @@ class Sizes(Folder):
         softmax(plain).square().sum().backward()
         self.near([y, x.grad], [softmax(x), plain.grad])
 
+    def test_a_graph_that_was_cut_is_cut_at_further_sizes_too(self):
+        def program(x):
+            return torch.linalg.inv(x.exp() @ x.t() + 9 * torch.eye(4)).relu() + 1
+        compiled = self.compiled(program)
+        with torch.no_grad():
+            for n in (5, 6, 6):
+                x = torch.rand(4, n)
+                self.near(compiled(x), program(x))
+                settled()
+        self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb"] * 4)
+
     def test_more_than_are_wanted(self):
         compiled = self.compiled(softmax, sizes=2)
         with self.assertLogs("cawb", logging.WARNING) as logs:

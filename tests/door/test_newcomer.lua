@@ -29,6 +29,29 @@ check.test("the operator is a task, and what the compiler makes of it passes", f
   check.matches(out, "\nthe kernel is its kernel%.cu; to look at all: cawb report made; to use it: cawb promote " .. kept:gsub("%p", "%%%0") .. " %-%-into DIR\n")
 end)
 
+check.test("an operator of a module beside the task is found at its line there", function()
+  check.write(dir .. "/mynet.py", "import torch\n\n\nclass Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    .. "        self.conv, self.norm = torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8)\n\n    def forward(self, x):\n        x = self.norm(self.conv(x))\n"
+    .. "        return torch.relu(x)\n")
+  check.write(dir .. "/beside.py", "import torch\nfrom mynet import Net\n\n\nclass Model(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    .. "        self.net = Net()\n        self.eval()\n\n    def forward(self, x):\n        return self.net(x) + 1\n\n\ndef get_inputs():\n"
+    .. "    return [torch.randn(1, 3, 8, 8)]\n\n\ndef get_init_inputs():\n    return []\n")
+  local out, status = cawb "beside.py --device sim:h100 --show graph"
+  check.equal(status, 0, out)
+  check.matches(out, "convolution, line 10 of mynet%.py")
+  check.matches(out, "relu, line 11 of mynet%.py")
+  check.matches(out, "add, line 12")
+end)
+
+check.test("where a library takes most of the time, the answer says so before it shows lines", function()
+  check.write(dir .. "/narrow.py", "import torch\n\n\ndef op(x, w):\n    return torch.relu(x) @ w\n\n\nexamples = [torch.randn(8, 4096), torch.randn(4096, 8)]\n")
+  local few = " --device sim:h100 --set verify.trials=1 --set verify.battery=mixed --set confirm.enabled=false"
+  local out, status = cawb("narrow.py --out narrow" .. few)
+  check.equal(status, 0, out)
+  out = cawb(("judge narrow.py %s --out narrow%s"):format(out:match "\nkept in (narrow/%S+)\n", few))
+  check.matches(out, "\nlibraries  calls of cuBLAS take %S+ us of %S+ us; the lines and the advice below are of the kernels alone\nhottest")
+end)
+
 check.test("what is right and slower is called so, and is not sent to promote", function()
   check.write(dir .. "/naive.lua", ('local cawb = require "cawb"\nreturn { turns = 1, step = function(run) run:evaluate(cawb.candidate %q) return false end }\n')
     :format(core.home .. "/kernels/softmax/v1_thread_per_row"))

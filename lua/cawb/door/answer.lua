@@ -112,6 +112,20 @@ local function hottest(p, most)
   return words
 end
 
+local calls = { gemm = "cuBLAS", conv = "cuDNN" }
+
+-- The calls of libraries where they take most of the time: no line of the text has it.
+local function libraries(facts, p)
+  local there, sum, all = {}, 0, p and p.ok and p.metrics.seconds
+  for _, step in ipairs(facts.steps or {}) do there[step.kind or ""] = true end
+  for _, k in ipairs(all and p.kernels or {}) do
+    if calls[k.kernel] and there[k.kernel] then sum = sum + (k.metrics.seconds or 0) end
+  end
+  if sum == 0 or sum < all / 2 then return nil end
+  return ("calls of %s take %s of %s; the lines and the advice below are of the kernels alone"):format(
+    there.gemm and there.conv and "cuBLAS and cuDNN" or there.gemm and calls.gemm or calls.conv, display.time(sum), display.time(all))
+end
+
 local function flags_of(facts)
   local list = {}
   for _, flag in ipairs(facts.rules and facts.rules.flags or {}) do
@@ -135,6 +149,7 @@ function M.known(run, p)
   say("precision", facts.precision and facts.precision.class)
   say("bound", bound_of(facts))
   say("limiter", p and p.ok and p.roofline.sentence)
+  say("libraries", libraries(facts, p))
   table.move(hottest(p, 3), 1, 3, #list + 1, list)
   local remedy = p and p.ok and p.roofline.remedies[1]
   say("next", remedy and ("%s (%s); more: cawb skill %s"):format(remedy.advice, remedy.why, remedy.skill))

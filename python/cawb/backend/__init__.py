@@ -76,7 +76,10 @@ class Compiler:
         return make_boxed_func(fallback.Late(module, chip, self.options))
 
     def whole(self, module, example, chip, entry):
-        """One package of the whole graph, or many of its parts."""
+        """One package of the whole graph, or many of its parts. What cannot be made later is asked for now, where this program has
+        had such a graph: at other sizes."""
+        if self.later is not None and any(g.left for g in report.of(self.owner)) and partition.refused(module, chip):
+            return self.cut(module, example, chip, entry)
         try:
             return self.part(module, example, params_of(self.kind, module), chip, entry)
         except recording.Refused:
@@ -133,9 +136,21 @@ def backend(module, example, *, options=None, mode=None, **more):
     """What torch.compile calls. Sizes that Dynamo has made symbolic are made numbers again: a package holds for one size."""
     del mode, more
     chosen = read(options)
+    check_device(chosen)
     if any(map(sizes.is_symbolic, example)):
         return sizes.Sizes(module, lambda m, given: sized(m, given, chosen, options), stand_in(module, example, chosen), chosen.sizes)
     return static(module, example, chosen, options)
+
+
+def check_device(chosen):
+    """A device that does not exist is a mistake in the program, and no reason to run by the fallback."""
+    if chosen.device.startswith("sim:"):
+        try:
+            lowering.hello(chosen.device)
+        except lowering.Misnamed:
+            raise
+        except lowering.Failed:
+            pass                               # each graph says so
 
 
 def stand_in(module, example, chosen):
@@ -183,16 +198,26 @@ def compile(model, **options):                # pylint: disable=redefined-builti
     return compiled
 
 
+def context_of(compiled):
+    """Dynamo's, of a compiled module or, in its closure, of a compiled function; or None."""
+    held = [cell.cell_contents for cell in getattr(compiled, "__closure__", None) or ()]
+    return next((one for one in (getattr(compiled, "dynamo_ctx", None), *held) if hasattr(one, "callback")), None)
+
+
 def owner_of(compiled):
     """The options that a compiled function was made with: they are the same object in all of its graphs."""
     if hasattr(compiled, "cawb_options"):
         return compiled.cawb_options
-    at = getattr(getattr(compiled, "dynamo_ctx", None), "callback", None)
+    context = context_of(compiled)
+    if context is None:
+        raise TypeError("cawb.explain takes what torch.compile(..., backend=\"cawb\") returned, or nothing, not a %s" % type(compiled).__name__)
+    at = context.callback
     while at is not None and not hasattr(at, "kwargs"):
         at = getattr(at, "_torchdynamo_orig_backend", None) or getattr(at, "_torchdynamo_orig_callable", None)
     return at.kwargs.get("options") if at is not None else None
 
 
 def explain(compiled=None):
-    """What became of the graphs of a compiled function, or of all in this process, as text."""
-    return report.text(report.of(owner_of(compiled) if compiled is not None else None))
+    """What became of the graphs of a compiled function, or of all in this process, as text: a row for each piece of a graph and, below,
+    why operators and graphs fell back. docs/howto/compile.md explains the columns."""
+    return report.text(report.of(owner_of(compiled)) if compiled is not None else report.graphs)

@@ -3,6 +3,8 @@ import atexit
 import functools
 import json
 import subprocess
+import sys
+import tempfile
 import threading
 
 from cawb.process import program
@@ -14,13 +16,27 @@ class Failed(Exception):
     """The process does not start, or ended."""
 
 
+class Misnamed(Failed, ValueError):
+    """There is no such device."""
+
+
 class Lower:
     """One process. Calls wait for each other."""
 
     def __init__(self, device):
-        self.device, self.lock = device, threading.Lock()
+        self.device, self.lock, self.said = device, threading.Lock(), tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([program(), "lower", "--device", device], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, encoding="utf-8")
+                                        stderr=self.said, text=True, encoding="utf-8")
+
+    def ended(self):
+        """What ended the process: its last words, which name a wrong device where its status is 2."""
+        status = self.process.wait()
+        self.said.seek(0)
+        words = self.said.read().strip()
+        if status == 2 and words:
+            return Misnamed("cawb: %s" % words.splitlines()[-1].removeprefix("cawb lower: "))
+        sys.stderr.write(words + "\n" if words else "")
+        return Failed("cawb lower ended with status %s%s" % (status, "; its last words are above" if words else ""))
 
     def ask(self, request):
         with self.lock:
@@ -29,15 +45,16 @@ class Lower:
                 self.process.stdin.flush()
                 line = self.process.stdout.readline()
             except OSError as error:
-                raise Failed("cawb lower: %s" % error) from None
+                raise (self.ended() if self.process.poll() is not None else Failed("cawb lower: %s" % error)) from None
         if not line:
-            raise Failed("cawb lower ended with status %s; its last words are above" % self.process.wait())
+            raise self.ended()
         return json.loads(line)
 
     def close(self):
         self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
+        self.said.close()
 
 
 processes, lock = {}, threading.Lock()

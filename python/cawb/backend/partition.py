@@ -73,7 +73,8 @@ def refused(module, chip):
         except recording.Refused as error:
             why[one] = str(error).split("\n", 1)[0]               # what follows is of the interpreter of graphs
     asked = [one for one, request in requests.items() if request]
-    why.update(zip(asked, lowering.refusals(chip.simulated, [requests[one] for one in asked])))
+    found = lowering.refusals(chip.simulated, [requests[one] for one in asked])
+    why.update((one, reason and reason.partition(" cannot be lowered: ")[2] or reason) for one, reason in zip(asked, found))
     return {node: why[signatures[node]] for node in nodes if why.get(signatures[node])}
 
 

@@ -94,9 +94,9 @@ class Walk(torch.fx.Interpreter):
             return self.constants[target]
         return super().get_attr(target, args, kwargs)
 
-    def line(self):
+    def called(self):
         place = place_of(self.node) if self.node is not None else ""
-        return int(place.rsplit(":", 1)[1]) if place else None
+        return {"line": int(place.rsplit(":", 1)[1])} if place else {}
 
 
 @dataclasses.dataclass
@@ -169,7 +169,7 @@ class Recording:
     def run(self, late, constants):
         recorder = Recorder(State(self.state), [self.fakes[i] for i in self.inputs])
         walk = Walk(self.module, self.constants)
-        recorder.memory.line = walk.line
+        recorder.memory.called = walk.called
         with self.mode, torch.no_grad(), recorder, late:
             results = walk.run(*self.fakes)
         with self.mode, torch.no_grad(), recorder:

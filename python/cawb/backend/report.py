@@ -7,7 +7,7 @@ import statistics
 import tempfile
 
 NUMBERS = itertools.count(1)
-HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "other's time", "cache", "seconds to make")
+HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "fallback's time", "cache", "seconds to make")
 SLOWER = "the fallback is faster"
 graphs = []
 
@@ -29,9 +29,10 @@ class PartEntry:
     error: float | None = None
     eager: float | None = None
     times: dict | None = None
+    noise: list = dataclasses.field(default_factory=list)
 
     def note_check(self, verdict, why):
-        self.checked, self.why = True, why
+        self.checked, self.why, self.noise = True, why, verdict.get("noise", [])
         self.error, self.eager = verdict.get("error"), verdict.get("eager")
         self.graph.changed()
 
@@ -49,8 +50,9 @@ class PartEntry:
         times = {name: "%.3g ms" % (1e3 * statistics.median(found)) for name, found in (shown or {}).items()}
         error = ["" if e is None else "%.1e" % e for e in (self.error, self.eager)]
         cache = {None: "", True: "hit", False: "miss"}[self.hit]
+        own = times.get("cawb", "not timed" if self.checked and self.graph.options.device.startswith("sim:") else "")
         return [str(self.operators), str(self.kernels or ""), self.runs() if self.checked or self.why else "not called yet", *error,
-                times.get("cawb", ""), times.get("other", ""), cache]
+                own, times.get("other", ""), cache]
 
 
 @dataclasses.dataclass
@@ -85,27 +87,34 @@ def add(entry):
     return entry
 
 
-def of(owner=None):
-    """The graphs of one compiled function, or all of this process."""
-    return [g for g in graphs if owner is None or g.owner is owner]
+def of(owner):
+    """The graphs of one compiled function; functions that were compiled without options have theirs together."""
+    return [g for g in graphs if g.owner is owner]
 
 
 def rows(chosen):
+    """A row for each package and for each operator that has none. Those of a graph that was cut are numbered behind its own number."""
     for g in chosen:
-        for part in g.parts:
-            yield [str(g.number), g.kind, *part.cells(), "%.2g" % g.seconds]
+        left = [["1", "", g.fallback, "", "", "", "", ""] for _ in g.left]
+        for k, cells in enumerate([part.cells() for part in g.parts] + left):
+            number = "%d.%d" % (g.number, k + 1) if len(g.parts) + len(left) > 1 else str(g.number)
+            yield [number, g.kind, *cells, "%.2g" % g.seconds if k == 0 else ""]
 
 
 def reasons(chosen):
     """A line for each operator that fell back, and for each package that does not run."""
     for g in chosen:
-        for operator, place, why in g.left:
-            yield "graph %d: %s%s: %s" % (g.number, operator, " at " + place if place else "", why)
+        for k, (operator, place, why) in enumerate(g.left):
+            number = "%d.%d" % (g.number, len(g.parts) + k + 1) if len(g.parts) + len(g.left) > 1 else str(g.number)
+            yield "graph %s: %s%s: %s" % (number, operator, " at " + place if place else "", why)
         if is_slower(g.times):
             yield "graph %d: the fallback of the whole graph is faster" % g.number
         for part in g.parts:
             if part.why:
                 yield "graph %d: %s" % (g.number, part.why)
+            if part.noise:
+                yield ("graph %d: result %s has no right digit in eager PyTorch either, as it is rounding around zero; its error is not in "
+                       "the table" % (g.number, ", ".join(map(str, part.noise))))
 
 
 def text(chosen):

@@ -4,6 +4,7 @@ tensor, follow from this alone.
 Memories have numbers from 1. A memory that an operator made is empty before; the others are `bases`: inputs, parameters,
 constants (small ones with their values), and "nothing", memory that was only reserved.
 """
+import os
 import sys
 
 import torch
@@ -13,7 +14,14 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from cawb_host.base.forms import own_forward
 from cawb_host.base.tensors import NAMES
 
+OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep      # what is installed of cawb
 SMALL = 16384  # elements of a constant that is told
+
+
+def is_beside(path, task):
+    """Whether a file is the program's, in the folder of its task: no installed package's, and none of these."""
+    return (task is not None and os.path.isabs(task) and path.startswith(os.path.dirname(task) + os.sep)
+            and "site-packages" not in path and not path.startswith(OWN))
 
 
 class Memory:
@@ -67,19 +75,21 @@ class Memory:
                 if isinstance(value, (list, tuple)) and any(item is None for item in value)}
         if gaps:
             entry["given"] = gaps
-        line = self.line()
-        if line:
-            entry["line"] = line
+        entry.update(self.called())
         self.operators.append(entry)
 
-    def line(self):
-        """Of the task's file, where this operator was called."""
+    def called(self):
+        """Where the program called this operator: a line of the task's file or, with the `file`, of a module beside it. The innermost
+        of these calls is the one that says `conv` and not `net`."""
         frame = sys._getframe(1)
         while frame is not None:
-            if frame.f_code.co_filename == self.path:
-                return frame.f_lineno
+            path = frame.f_code.co_filename
+            if path == self.path:
+                return {"line": frame.f_lineno}
+            if is_beside(path, self.path):
+                return {"line": frame.f_lineno, "file": os.path.relpath(path, os.path.dirname(self.path))}
             frame = frame.f_back
-        return None
+        return {}
 
     def describe(self, results):
         """`results`: what forward returned, in order."""

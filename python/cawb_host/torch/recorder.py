@@ -103,7 +103,8 @@ class Recorder(Mode):
         outputs = list(tensors_in(result))
         for tensor in outputs:
             if tensor.layout != torch.strided:
-                dense(tensor, "%s:%s: what %s makes" % (self.memory.path, self.memory.line(), func))
+                at = self.memory.called()
+                dense(tensor, "%s:%s: what %s makes" % (at.get("file", self.memory.path), at.get("line"), func))
         self.unseen(lambda: self.constants.note(func, args, kwargs, outputs, known, made))
         self.dynamic = self.dynamic or torch.Tag.dynamic_output_shape in func.tags and not known
         if len(self.entries) < LARGEST:

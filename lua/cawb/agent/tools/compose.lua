@@ -1,5 +1,6 @@
 -- compose: what the compiler makes of the task, by a schedule; its two files go into the workspace, to go on by hand.
 
+local graphs = require "cawb.compose.ir.graph"
 local candidate = require "cawb.compose.candidate"
 local candidates = require "cawb.judge.task.candidate"
 local ceilings = require "cawb.gpu.ceilings"
@@ -85,7 +86,7 @@ local function graph_lines(made)
   for _, x in ipairs(made.graph.nodes) do
     if x.kind ~= "view" and x.kind ~= "leaf" and #lines < MOST then
       lines[#lines + 1] = ("  %s %s%s of %s%s, [%s]%s%s"):format(x.label, x.kind, x.op and " " .. x.op or "", x.from and x.from.name or "?",
-        x.from and x.from.line and (" (line %d)"):format(x.from.line) or "", table.concat(x.shape, ", "), of[x] and ", step " .. of[x] or "",
+        graphs.place(x.from) and (" (%s)"):format(graphs.place(x.from)) or "", table.concat(x.shape, ", "), of[x] and ", step " .. of[x] or "",
         x.stored and ", in memory" or "")
     end
   end

@@ -274,4 +274,9 @@ function Graph:clean()
   return self
 end
 
+--- Where the program called the operator that a node is `from`: "line 3", "line 3 of nets/conv.py"; or nil.
+function M.place(from)
+  return from and from.line and ("line %d%s"):format(from.line, from.file and " of " .. from.file or "") or nil
+end
+
 return M

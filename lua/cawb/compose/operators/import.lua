@@ -168,7 +168,7 @@ end
 -- The message for an operator that cannot be lowered, with its shapes and its line.
 local function trouble(entry, places, why)
   return ("%s(%s)%s cannot be lowered: %s"):format(entry.op, shapes(entry.inputs),
-    places.line and (", line %d of the task,"):format(places.line) or "", why)
+    places.line and (", line %d of %s,"):format(places.line, places.file or "the task") or "", why)
 end
 
 -- An operator whose results nobody needs may be anything.
@@ -217,7 +217,7 @@ local function build(self, op)
 end
 
 local function take(self, entry, places)
-  self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line }
+  self.graph.from = { number = entry.number, op = entry.op, name = entry.name, line = places.line, file = places.file }
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
   if asks[entry.name] then

@@ -1,5 +1,6 @@
 -- levels: a lowering at each of its levels, as lines: the graph that is computed, the kernels, the schedule, the text.
 
+local graphs = require "cawb.compose.ir.graph"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local kernels = require "cawb.compose.schedule.kernels"
@@ -88,7 +89,7 @@ end
 
 local function source(from)
   if not from then return "" end
-  return from.line and ("%s, line %d"):format(from.name, from.line) or from.name
+  return from.line and ("%s, %s"):format(from.name, graphs.place(from)) or from.name
 end
 
 -- Each node's number among the outputs.

@@ -141,7 +141,7 @@ function M.about(kernel)
   local function is_beyond(x) return x.kind == "leaf" or x.stored and not kernel.own[x] end
   graphs.walk(kernel.roots, function(x)
     local from = not is_beyond(x) and x.from
-    local word = from and (from.name .. (from.line and " (line " .. from.line .. ")" or ""))
+    local word = from and (from.name .. (from.line and (" (%s)"):format(graphs.place(from)) or ""))
     if word and not seen[word .. (from.number or 0)] then
       seen[word .. (from.number or 0)] = true
       words[#words + 1] = word

@@ -72,7 +72,7 @@ function M.rewritten(steps)
   local lines, told = {}, {}
   for _, s in ipairs(steps) do
     local line = ("rewritten: %s%s: %s"):format(s.from and s.from.name or "a view",
-      s.from and s.from.line and (" (line %d)"):format(s.from.line) or "", s.says)
+      graphs.place(s.from) and (" (%s)"):format(graphs.place(s.from)) or "", s.says)
     if not told[line] then lines[#lines + 1] = line end
     told[line] = true
   end

@@ -79,6 +79,7 @@ function M.apply(g, x)
   if number.B then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[number.B], d) }) end
   local inputs = { y.inputs[1], scaled(g, y, scale), not sum and not y.own and shift or nil }
   local z = g:node { kind = y.kind, own = y.own, inputs = inputs, shape = y.shape, dtype = dtype, conv = y.conv }
+  z.from = y.from          -- a convolution is called one; the line "rewritten" tells of the norm
   return inputs[3] and z or g:map("A + B", dtype, { z, g:vector(shift, d, #x.shape) })
 end
 

@@ -80,7 +80,7 @@ function M.serves(x, options)
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
   if M.operations(x) < (options.least or least_of(options.chip, x)) then return nil, "it is too small" end
-  if not options.least and is_bound(options.chip, x, s, options.within) then return nil, "it is bound by memory" end
+  if not options.least and is_bound(options.chip, x, s, options.within) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
