@@ -179,6 +179,18 @@ rule("a batch norm whose statistics are parameters, behind a product", function(
   return d
 end, function(g, d) return normed(g, product(g, d), 2, d.how) end, "folded_batch_norm")
 
+check.test("products of one tensor are joined behind the last norm that is folded, however many there are", function()
+  local steps = rewritten.same(function(g)
+    local x, parts = leaf(g, "input:1", 8, 5), {}
+    for k = 1, 34 do
+      local y = g:node { kind = "product", inputs = { x, leaf(g, "param:w" .. k, 5, 3) }, shape = { 8, 3 }, dtype = "float64" }
+      parts[k] = normed(g, y, 2, 1)
+    end
+    return g:concatenate(parts, 2, { 8, 3 * 34 })
+  end, {})
+  check.equal(steps[#steps].rule, "one_factor")
+end)
+
 -- ---- guards
 
 -- Each guard of a norm's mean, violated once.

@@ -20,6 +20,7 @@ LIBRARY = os.environ.setdefault("CAWB_LAUNCHER_LIBRARY", str(ROOT / "build" / "r
 sys.path.insert(0, str(ROOT / "python"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from torch._subclasses.fake_tensor import FakeTensorMode        # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import calls, native, packages        # noqa: E402  pylint: disable=wrong-import-position
 
 
@@ -135,6 +136,12 @@ class Launcher(unittest.TestCase):
     def address(line, at):
         """The address at a byte of a line's parameter block."""
         return int.from_bytes(bytes.fromhex(line.split("args ")[1].split(" ")[0])[at:at + 8], "little")
+
+    def test_a_number_of_a_graph_has_data_while_a_graph_is_compiled(self):
+        place, number = types.SimpleNamespace(device=torch.device("cpu")), torch.tensor(2.0)
+        with FakeTensorMode():
+            there = native.Native.there(place, number)
+        self.assertEqual(there.item(), 2.0)
 
     def test_plain_launches(self):
         said, facts, lines = self.drive(0)

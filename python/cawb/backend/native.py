@@ -5,6 +5,7 @@ import functools
 import os
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 from cawb.backend import calls, packages
 from cawb.process import program
@@ -113,9 +114,11 @@ class Native:
         self.checks = not given.loose or calls.shim().offset > 0            # whether an entry sees forms that nobody guards
 
     def there(self, tensor):
-        """A tensor of the graph's own, where kernels take it: Dynamo leaves a number that a graph writes on the processor."""
-        tensor = tensor.to(self.device)
-        return tensor if tensor.data_ptr() % ALIGNED == 0 else aligned(tensor)
+        """A tensor of the graph's own, where kernels take it: Dynamo leaves a number that a graph writes on the processor. While a graph is
+        compiled, PyTorch's modes would make a tensor without data of the copy."""
+        with _disable_current_modes():
+            tensor = tensor.to(self.device)
+            return tensor if tensor.data_ptr() % ALIGNED == 0 else aligned(tensor)
 
     def loaded(self, package):
         cubin = package.path("kernel.cubin")

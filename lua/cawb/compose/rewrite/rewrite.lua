@@ -71,6 +71,7 @@ function M.apply(g, skip)
     steps[k] = step(g, state)
     if not steps[k] then break end
   end
+  g:clean()                          -- nobody has read the last step's nodes yet
   join(g, state, steps)
   steps.matched = state.matched
   g.from = nil
