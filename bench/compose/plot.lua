@@ -1,5 +1,5 @@
 -- plot: speed-up against error over a suite, a dot a task, as an SVG, out of the tables that `cawb report --markdown` printed.
---   cawb bench/compose/plot.lua bench/results/compose/compose_h100.md bench/results/compose/compose_h100.svg
+--   cawb bench/compose/plot.lua bench/results/compose/compose_h200.md bench/results/compose/compose_h200.svg
 -- Nothing is typed in: dots, counts, the mean and the words about the machine come from that file.
 
 local file = require "cawb.base.file"

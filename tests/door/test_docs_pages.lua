@@ -107,10 +107,10 @@ end
 
 -- What docs/results.md says, the file that it cites, and what stands there.
 local cited = {
-  { "123 of 125 tasks", "compose_h100.md", "\n| all | 125 | 123 | 3 | 107 | 3.19x %[2.77, 3.69%] of 120 | 3.06x %[2.72, 3.46%] of 120 |" },
-  { "3.19x [2.77, 3.69], the geometric mean of 120 tasks", "compose_h100.md", "| 3.19x %[2.77, 3.69%] of 120 |" },
-  { "3.06x [2.72, 3.46], and without them 2.71x [2.42, 3.04] of 109 tasks", "compose_h100.md", "\n| all |.-| 3.06x %[2.72, 3.46%] of 120 | 2.71x %[2.42, 3.04%] of 109 |" },
-  { "2.06x, 4.65x and 3.66x", "compose_h100.md", "\n| 1 | 50 .- 2.06x .*\n| 2 | 50 .- 4.65x .*\n| 3 | 25 .- 3.66x " },
+  { "123 of 125 tasks", "compose_h200.md", "\n| all | 125 | 123 | 2 | 110 | 3.38x %[2.95, 3.90%] of 121 | 3.23x %[2.87, 3.63%] of 121 |" },
+  { "3.38x [2.95, 3.90], the geometric mean of 121 tasks", "compose_h200.md", "| 3.38x %[2.95, 3.90%] of 121 |" },
+  { "3.23x [2.87, 3.63], and without them 2.92x [2.60, 3.25] of 111 tasks", "compose_h200.md", "\n| all |.-| 3.23x %[2.87, 3.63%] of 121 | 2.92x %[2.60, 3.25%] of 111 |" },
+  { "2.20x, 4.82x and 3.85x", "compose_h200.md", "\n| 1 | 50 .- 2.20x .*\n| 2 | 50 .- 4.82x .*\n| 3 | 25 .- 3.85x " },
   { "1.70x [1.06, 2.78] of 15 tasks", "compose_rows_h200.md", "\n| paper | all | .* | 1.70x %[1.06, 2.78%] of 15 |" },
   { "1.12x [0.77, 1.68] of 17 tasks", "compose_rows_h200.md", "\n| plain | all | .* | 1.12x %[0.77, 1.68%] of 17 |" },
   { "3.00x [1.93, 4.71] of 9 tasks", "compose_rows_h200.md", "\n| autotune | all | .* | 3.00x %[1.93, 4.71%] of 9 |" },
@@ -124,6 +124,10 @@ local cited = {
   { "9,746 of 9,754 graphs", "compose_fuzz.txt", "707b78d.*9746 passed, 245 are .*, 8 failed" },
   { "1,638 of 1,639 graphs, and 299 of 299", "compose_fuzz.txt", "8ce7368.*1638 passed, 38 are .*, 1 failed.*299 passed, 13 are .*, 0 failed" },
   { "195 of 195 graphs", "compose_fuzz.txt", "581eba6.*195 passed, 9 are .*, 0 failed" },
+  { "9,768 of 9,771 graphs", "compose_fuzz.txt", "9361ba00.*\n10026 graphs .* 9768 passed, 255 are .*, 3 failed" },
+  { "3.50x of 35 programs at batch 1, 2.16x of 30 at batch 32, 1.21x of 19 training steps. The least are 0.65x, 0.97x and 0.98x", "programs_h200.txt",
+    "\none: .* 3.50x of 35, least 0.65x\nmany: .* 2.16x of 30, least 0.97x\ntrain: .* 1.21x of 19, least 0.98x\n" },
+  { "4.6 us with a CUDA graph, 10.2 us for 2 launches, 50 us for 16", "host_h100.txt", " 2 kernels as launches .* package +10.2 .*16 kernels as launches .* package +50.1 .* 2 kernels as graph .* package +4.6 " },
   { "602 of 603 cheats are caught, and none of 603 look-alikes", "redteam_seeds_sim.txt",
     "a54f197.*\ncheats that passed: +1 of 603, .*\nlook%-alikes that were rejected: 0 of 603, " },
   { "68 of 201 cheats, and reject 4 look-alikes", "redteam_sim.txt", "a54f197.*\nall +%S+ of 201, %d+%% +68 of 201, 34%%.*\nfalse alarms +0 of 201 +4 of 201" },
@@ -155,7 +159,7 @@ for _, room in ipairs(core.fs.list "bench/results") do
 end
 
 -- What the first page takes from there.
-local first = { "123 of 125", "3.19x", "[2.77, 3.69]", "2.71x [2.42, 3.04]", "1.70x", "[1.06, 2.78]", "602 of 603", "6,771 of 6,819", "8.5%" }
+local first = { "123 of 125", "3.38x", "[2.95, 3.90]", "2.92x [2.60, 3.25]", "3.50x of 35 programs", "2.16x", "1.70x", "[1.06, 2.78]", "602 of 603", "6,771 of 6,819", "8.5%" }
 
 check.test("numbers of docs/results.md stand in the results that it cites, and those of the README on that page", function()
   local page, readme = read "docs/results.md":gsub("%s+", " "), read "README.md":gsub("%s+", " ")
@@ -175,12 +179,12 @@ end)
 
 check.test("the picture of results is what bench/compose/plot.lua draws of the results", function()
   local made = os.tmpname()
-  local _, status = check.shell(("'%s' bench/compose/plot.lua bench/results/compose/compose_h100.md '%s'"):format(core.program, made))
+  local _, status = check.shell(("'%s' bench/compose/plot.lua bench/results/compose/compose_h200.md '%s'"):format(core.program, made))
   check.equal(status, 0)
-  assert(read(made) == read "bench/results/compose/compose_h100.svg", "draw it again: cawb bench/compose/plot.lua bench/results/compose/compose_h100.md bench/results/compose/compose_h100.svg")
+  assert(read(made) == read "bench/results/compose/compose_h200.svg", "draw it again: cawb bench/compose/plot.lua bench/results/compose/compose_h200.md bench/results/compose/compose_h200.svg")
   os.remove(made)
-  local dots = select(2, read "bench/results/compose/compose_h100.svg":gsub("<title>", ""))
-  check.equal(dots, select(2, read "bench/results/compose/compose_h100.md":gsub("\n| [123]/[^\n]-| pass |", "")))
+  local dots = select(2, read "bench/results/compose/compose_h200.svg":gsub("<title>", ""))
+  check.equal(dots, select(2, read "bench/results/compose/compose_h200.md":gsub("\n| [123]/[^\n]-| pass |", "")))
 end)
 
 check.test("citation, changes and what runs in public say the same as the build", function()
