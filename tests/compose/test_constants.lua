@@ -2,6 +2,7 @@
 
 local composed = dofile "tests/support/composed.lua"
 local check, right = composed.check, composed.right
+local may = require("cawb.compose.ir.prepared").may
 
 local function prepared(made)
   local count = 0
@@ -10,6 +11,14 @@ local function prepared(made)
   end
   return count
 end
+
+check.test("a kernel of a call stores nothing that kernels ahead of the first call may read", function()
+  local constant, given = { kind = "map", inputs = {} }, { kind = "leaf", source = "input:1", inputs = {} }
+  local called = { kind = "map", inputs = { given } }
+  check.equal(may { roots = { constant, called } }, false)
+  check.equal(may { roots = { called, { kind = "map", inputs = { constant, given } } } }, true)
+  check.equal(may { roots = { constant, { kind = "map", inputs = { constant } } } }, true)
+end)
 
 check.test("a table of many numbers is written once, before the first call", function()
   local made = right("return (x + torch.tensor([0.5 * (k * k % 41) for k in range(100)]))[:, torch.tensor([(k * 37) % 100 for k in range(90)])]",

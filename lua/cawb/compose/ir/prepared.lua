@@ -35,6 +35,13 @@ function M.together(a, b)
   return all(a) == all(b)
 end
 
+--- Whether a kernel may be one: in a call none stores what no input is below, since kernels that read it run before the first call.
+function M.may(kernel)
+  local fixed = 0
+  for _, x in ipairs(kernel.roots) do if made_of(x) ~= "inputs" then fixed = fixed + 1 end end
+  return fixed == 0 or fixed == #kernel.roots
+end
+
 -- Whether a kernel depends on no inputs and stores no outputs. Kernels of constants alone are prepared, too.
 local function is_ahead(kernel)
   if kernel.call or not kernel.made then return false end

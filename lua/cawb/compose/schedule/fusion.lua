@@ -42,7 +42,7 @@ end
 local function step(rule, state, tried)
   for edge in each(rule.edges(state)) do
     local both = not is_known(tried, edge) and rule.joined(state, edge)
-    if both then
+    if both and (not both.roots or prepared.may(both)) then
       rule.settle(state, edge, both)
       return true
     end
