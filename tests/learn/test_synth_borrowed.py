@@ -227,7 +227,7 @@ class Borrowing(unittest.TestCase):
 
     def test_the_reply_names_licence_and_source(self):
         service.CATALOGUE = CATALOGUE
-        request = {"seed": 5, "counts": {"1": 1}, "shares": {"toy_transformers": 1}, "ranks": {"3": 1}, "without": []}
+        request = {"seed": 5, "counts": {"1": 1}, "shares": {"toy_transformers": 1}, "ranks": {"3": 1}, "without": [], "only": []}
         reply = service.drawn(request)
         self.assertEqual(reply["source"], "toy_transformers")
         self.assertEqual(reply["licence"], "Apache-2.0: toy_transformers 9.9, models/toy/modeling_toy.py, Copyright 2024 The Toy Team. All rights reserved.")

@@ -216,6 +216,7 @@ static int prepare(work *w, call *c) {
   }
   if (place(w, room, a->kept, a->nkept) != 0) return -1;
   uint64_t few[FEW], *now = 2 * a->nread <= FEW ? few : malloc(2 * (size_t)a->nread * sizeof *now);
+  if (now == NULL) PyErr_NoMemory();
   int changed = now == NULL ? -1 : k != NULL ? note(w, k, now) : 1;
   if (now != few) free(now);
   if (changed <= 0) return changed;
