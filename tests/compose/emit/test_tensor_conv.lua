@@ -34,6 +34,11 @@ check.test("groups, and three dimensions", function()
   right("[torch.randn(1, 32, 9, 10, 11)]", "Conv3d(32, 24, 3, padding=1)")
 end)
 
+check.test("a result that is seen in another shape of the same rank stays a kernel of its own", function()
+  right("[torch.randn(2, 96, 32), torch.randn(2, 24, 64)]", "Conv1d(96, 48, 1, groups=2)",
+    "return self.c(x).view(2, 2, 24, 32).permute(0, 2, 1, 3).reshape(2, 24, 64) + y")
+end)
+
 check.test("transposed ones, by residues of the output", function()
   right("[torch.randn(2, 64, 12, 11)]", "ConvTranspose2d(64, 32, 3, stride=2, padding=1, output_padding=1)")
   right("[torch.randn(2, 64, 12, 12)]", "ConvTranspose2d(64, 32, 2, stride=3, bias=False)")

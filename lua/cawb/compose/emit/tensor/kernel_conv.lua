@@ -259,7 +259,7 @@ end
 --- Whether a kernel stores a single node of the convolution's shape.
 function M.stores(kernel, x)
   local root = kernel.roots[1]
-  return #kernel.roots == 1 and product(root.shape) == product(x.shape) and #root.shape == #x.shape
+  return #kernel.roots == 1 and graphs.same(root.shape, x.shape)
 end
 
 -- The geometry of a kernel; raises a refusal.
