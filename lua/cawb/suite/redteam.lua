@@ -29,7 +29,7 @@ local function options_of(set, device)
   all.rules = set.path
   all.measure.against, all.measure.launches = {}, 0
   -- Short: what does not end is to be stopped, not waited for. But no compiler is given up on because a machine is busy.
-  all.deadlines.run, all.deadlines.measure, all.deadlines.compile, all.sweep.variants = 5.0, 10.0, 120.0, 1
+  all.deadlines.run, all.deadlines.measure, all.deadlines.compile, all.sweep.variants = 10.0, 10.0, 120.0, 1
   all.sanitize.races = sanitizer.installed()
   python_fixtures.options(all, device)
   local name = set.protocol.tolerance
