@@ -73,7 +73,7 @@ async def without(run):
         print("without a handshake: protocol %s, run %s" % (client.protocol_version, run))
         assert len((await client.list_tools()).tools) >= 11
         await write(client, "v3_shuffle")
-        assert "1 turns" in await say(client, "measure", False)
+        assert "1 turn" in await say(client, "measure", False)
         await say(client, "edit_file", False, path="kernel.cu", old="const int t = threadIdx.x",
                   new="if (clock64() == 0) return;\n  const int t = threadIdx.x")
         assert "clock" in await say(client, "measure", True)                    # a rule

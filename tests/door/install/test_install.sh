@@ -81,4 +81,20 @@ if grep -rIl --exclude=python.path "$(cd "$OLDPWD" && pwd)" "$copy/elsewhere/sha
 fi
 ok 'nothing but the hint at a Python names the build folder'
 
+# A laptop that a class copied the tree to: no PyTorch, and no hint at the Python of the machine that built it.
+rm -f "$share/python.path"
+if clean python3 -c 'import torch' 2>/dev/null; then
+  printf 'skipped: an exercise without PyTorch: the system has one\n'
+else
+  clean "$cawb" exercise 1 --start one.cu >one.txt 2>&1 || die "no exercise begins: $(cat one.txt)"
+  status=0
+  clean "$cawb" exercise 1 one.cu >one.txt 2>&1 || status=$?
+  if grep -qi 'nvrtc' one.txt; then
+    printf 'skipped: an exercise without PyTorch: no compiler is installed\n'
+  else
+    grep -q 'judged without PyTorch' one.txt && grep -q 'never written' one.txt || die "exercise 1 ends with $status: $(cat one.txt)"
+    ok 'an exercise is judged without PyTorch'
+  fi
+fi
+
 printf '%s passed, 0 failed\n' "$passed"

@@ -147,6 +147,11 @@ twins("a block: a sum read while others add to it", "global memory: k, .* warp 1
   RIGHT(__syncthreads();)
   out[t] = some[t % 7]; }]], two)
 
+twins("a block: bins that are read, added to and written back", "use atomicAdd%(%) or the like",
+  [[extern "C" __global__ void k(int *out, int *some) { int t = threadIdx.x;
+  RIGHT(atomicAdd(&some[t % 8], 1); if (t < 0)) some[t % 8] += 1;
+  out[t] = 0; }]], two)
+
 -- ---- between blocks, with fences
 
 local function blocks(n, scratch)
