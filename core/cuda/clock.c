@@ -5,7 +5,6 @@
 */
 #include "cuda/device.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define MOST_SMS 1024u
@@ -59,11 +58,6 @@ CUresult cawb_cuda_clock_read(cawb_cuda *c, int which) {
   return c->cu.cuLaunchKernelEx(&config, c->clock_kernel, args, NULL);
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /*
 ** The median over the SMs that wrote both readings: blocks lie where there is room, so
 ** that an SM's may be one of an earlier sample, from before `since`.
@@ -75,8 +69,7 @@ static double median_clock(const reading *ahead, const reading *behind, uint64_t
     if (ahead[i].ns > since && behind[i].ns > ahead[i].ns && behind[i].cycles > ahead[i].cycles)
       hz[n++] = (double)(behind[i].cycles - ahead[i].cycles)
                 / ((double)(behind[i].ns - ahead[i].ns) * 1e-9);
-  qsort(hz, n, sizeof *hz, by_value);
-  return n > 0 ? hz[n / 2] : 0;
+  return n > 0 ? cawb_cuda_median(hz, n) : 0;
 }
 
 CUresult cawb_cuda_clock_get(cawb_cuda *c, double *hz) {

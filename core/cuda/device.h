@@ -172,6 +172,9 @@ void        cawb_cuda_release_libraries(cawb_cuda *c);
 cawb_status cawb_cuda_time(cawb_device *, cawb_module *, const cawb_step *, size_t,
                            cawb_timing *, cawb_err *);
 
+/* Of n > 0 values, which it sorts. */
+double      cawb_cuda_median(double *values, size_t n);
+
 /* ---- the SM clock ---- */
 cawb_status cawb_cuda_clock_make(cawb_cuda *c, cawb_err *err);   /* made is a no-op */
 CUresult    cawb_cuda_clock_read(cawb_cuda *c, int which);       /* 0: ahead, 1: behind; queued */

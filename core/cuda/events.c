@@ -103,15 +103,10 @@ static CUresult time_run(cawb_cuda *c, queue *q, const cawb_cuda_job *j, unsigne
 static CUresult time_runs(cawb_cuda *c, queue *q, const cawb_cuda_job *j) {
   CUresult r = CUDA_SUCCESS;
   for (unsigned run = 0, late = 0; run < RUNS && r == CUDA_SUCCESS; run++) {
-    r = time_run(c, q, j, run);
-    if (q->late && late++ < MOST_LATE) run--;
+    do r = time_run(c, q, j, run);
+    while (r == CUDA_SUCCESS && q->late && late++ < MOST_LATE);
   }
   return r;
-}
-
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 static cawb_status add_medians(const queue *q, const cawb_cuda_job *j, cawb_err *err) {
@@ -119,10 +114,9 @@ static cawb_status add_medians(const queue *q, const cawb_cuda_job *j, cawb_err 
   cawb_status rc = CAWB_OK;
   for (size_t i = 0; i < j->n && rc == CAWB_OK; i++) {
     if (j->steps[i].kind == CAWB_STEP_FILL) continue;
-    double *of = &q->seconds[i * RUNS];
-    qsort(of, RUNS, sizeof *of, by_value);
     rc = cawb_profile_add(j->p, (cawb_profile_value){
-      launch++, cawb_cuda_step_name(&j->steps[i]), "seconds", "events", of[RUNS / 2] }, err);
+      launch++, cawb_cuda_step_name(&j->steps[i]), "seconds", "events",
+      cawb_cuda_median(&q->seconds[i * RUNS], RUNS) }, err);
   }
   return rc;
 }

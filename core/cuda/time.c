@@ -207,6 +207,11 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+double cawb_cuda_median(double *values, size_t n) {
+  qsort(values, n, sizeof *values, by_value);
+  return values[n / 2];
+}
+
 static cawb_status launch_bound(cawb_cuda *c, const graphs *g, const cawb_step *steps, size_t n,
                                 cawb_timing *t, cawb_err *err) {
   CUresult r = CUDA_SUCCESS;
@@ -217,8 +222,7 @@ static cawb_status launch_bound(cawb_cuda *c, const graphs *g, const cawb_step *
   unsigned done = 0;
   while (r == CUDA_SUCCESS && worth_another(done, t->launch_calls, begun))
     r = call_once(c, g, steps, n, &seconds[done++]);
-  qsort(seconds, done, sizeof *seconds, by_value);
-  t->launch_bound = seconds[done / 2];
+  t->launch_bound = cawb_cuda_median(seconds, done);
   free(seconds);
   return cawb_cuda_blame(c, r, cawb_cuda_plan_name(steps, n), err);
 }
