@@ -59,6 +59,15 @@ class Gradients(unittest.TestCase):
         x = torch.randn(1, 2, 4, 5, 6)
         y, places = F.adaptive_max_pool3d(x, (2, 3, 3), return_indices=True)
         self.same(aten.adaptive_max_pool3d_backward.default, torch.randn_like(y), x, places)
+        for size, kernel, stride, padding, dilation, ceil in itertools.product(((9, 12), (8, 7)), ([3], [2, 3]), ([], [2], [1, 3]), ([0], [1]), ([1], [2, 1]), (False, True)):
+            z = torch.randn(2, 3, *size).round(decimals=1)          # equal elements: the first one has all
+            y, places = aten.max_pool2d_with_indices(z, kernel, stride, padding, dilation, ceil)
+            self.same(aten.max_pool2d_with_indices_backward.default, torch.randn_like(y), z, kernel, stride, padding, dilation, ceil, places)
+        z = torch.randn(3, 20, 21)
+        y, places = aten.max_pool2d_with_indices(z, [13], [1], [6])
+        self.same(aten.max_pool2d_with_indices_backward.default, torch.randn_like(y), z, [13], [1], [6], [1], False, places)
+        y, places = F.max_pool3d(x, (3, 2, 3), 2, 1, return_indices=True)
+        self.same(aten.max_pool3d_with_indices_backward.default, torch.randn_like(y), x, [3, 2, 3], [2] * 3, [1] * 3, [1] * 3, False, places)
         y, places = F.max_pool3d(x, 2, return_indices=True)
         self.same(aten.max_pool3d_with_indices_backward.default, torch.randn_like(y), x, [2] * 3, [2] * 3, [0] * 3, [1] * 3, False, places)
 

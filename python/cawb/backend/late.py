@@ -103,8 +103,14 @@ def convolution_backward(grad, x, weight, bias_sizes, stride, padding, dilation,
 
 @way(aten.max_pool2d_with_indices_backward.default)
 def max_pool2d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
-    del kernel, stride, padding, dilation, ceil_mode
-    return sampling.put_back(grad, x, indices, 2)
+    del ceil_mode
+    return sampling.from_windows(grad, x, *regular(2, kernel, stride, padding, dilation), indices)
+
+
+def regular(count, kernel, stride, padding, dilation):
+    """What a window is along each dimension; without a stride, windows lie beside each other."""
+    kernel = listed(kernel, count)
+    return kernel, listed(stride, count) if stride else kernel, listed(padding, count), listed(dilation, count)
 
 
 def spread(grad, kernel, size):
@@ -177,8 +183,8 @@ def adaptive_max_pool3d_backward(grad, x, indices):
 
 @way(aten.max_pool3d_with_indices_backward.default)
 def max_pool3d_backward(grad, x, kernel, stride, padding, dilation, ceil_mode, indices):
-    del kernel, stride, padding, dilation, ceil_mode
-    return sampling.put_back(grad, x, indices, 3)
+    del ceil_mode
+    return sampling.from_windows(grad, x, *regular(3, kernel, stride, padding, dilation), indices)
 
 
 @way(aten._adaptive_avg_pool3d_backward.default)

@@ -155,3 +155,28 @@ def smoothed_backward(kernel, reach):
 def put_back(grad, x, indices, count):
     """Gradients of the largest elements of windows of so many dimensions, to their places."""
     return torch.zeros_like(x).flatten(-count).scatter_add(-1, indices.flatten(-count), grad.flatten(-count)).view(x.shape)
+
+
+MOST = 64            # windows that an element asks; from more of them a gradient is put back
+
+
+def repeated(tensor, times, padding, value):
+    """Each element of the last dimensions so many times in a row, with a padding, of which negative numbers take away."""
+    for d, n in enumerate(times, -len(times)):
+        last = tensor.movedim(d, -1)
+        tensor = last[..., None].expand(*last.shape, n).flatten(-2).movedim(-1, d)
+    return torch.constant_pad_nd(tensor, [n for pair in reversed(padding) for n in pair], value)
+
+
+def from_windows(grad, x, kernel, stride, padding, dilation, indices):
+    """The same where windows are regular: each place asks the windows that may hold it whether it was their largest element."""
+    count = len(kernel)
+    sizes, counts = x.shape[-count:], [d * (k - 1) // s + 1 for k, s, d in zip(kernel, stride, dilation)]
+    if math.prod(counts) > MOST:
+        return put_back(grad, x, indices, count)
+    place, parts = torch.arange(math.prod(sizes), device=x.device).view(sizes), []
+    for ahead in itertools.product(*map(range, counts)):              # windows ahead of the last one that holds a place
+        first = [a * s - p for a, s, p in zip(ahead, stride, padding)]
+        ends = [(f, n - f - s * o) for f, n, s, o in zip(first, sizes, stride, grad.shape[-count:])]
+        parts.append(torch.where(repeated(indices, stride, ends, -1) == place, repeated(grad, stride, ends, 0.0), 0.0))
+    return sum(parts[1:], parts[0])
