@@ -36,7 +36,7 @@ local floors = {
                "sim/time", "sim/cores", "sim/library", "sim", "sim/cudart", "cuda", "judge/jail", "judge/worker", "door" },
   ["lua/cawb"] = { "base", "gpu", "sim", "torch", "judge/task", "judge/worker", "judge/verify", "judge/rules", "judge/time", "judge/profile",
                    "judge", "compose/ir", "compose/operators", "compose/rewrite", "compose/cost", "compose/emit", "compose/emit/rows", "compose/emit/scan",
-                   "compose/emit/order", "compose/emit/window", "compose/emit/product", "compose/emit/cell", "compose/emit/tensor",
+                   "compose/emit/order", "compose/emit/segment", "compose/emit/window", "compose/emit/product", "compose/emit/cell", "compose/emit/tensor",
                    "compose/emit/attention", "compose/schedule", "compose/split", "compose/plan", "compose/tune", "compose", "agent", "run",
                    "suite", "learn", "door" },
   ["python/cawb_host"] = { "base", "torch", "judge/task", "judge/time", "judge/inputs", "judge/compare", "judge/candidate", "judge", "learn" },

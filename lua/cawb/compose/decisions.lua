@@ -22,6 +22,7 @@ local names = {
   scan = { "threads", "packs", "parts" },
   window = { "outputs", "wide", "threads", "strip" },
   order = { "short" },
+  segment = { "lanes" },
   product = { "loop", "tile", "splits" },
   conv = { "loop", "tile", "splits" },
 }

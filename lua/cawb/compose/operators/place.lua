@@ -3,6 +3,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local segment = require "cawb.compose.operators.segment"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -51,15 +52,18 @@ local function folded(g, x, hit, terms, last, how, own)
   return g:map("(A ? B : C)", x.dtype, { any, result, x }, nil, { "bool" })
 end
 
--- Every element looks for the values that are put there: slow if there are many, but deterministic.
+-- Every element looks for the values that are put there, so that the order of a sum is always the same. Many values are sorted (segment.lua).
 local function scatter(join)
   return function(g, op)
     local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
     if #x.shape == 0 then return nil, "its tensors have no dimensions" end
     local axis, how = op.args.dim % #x.shape + 1, join or op.args.reduce
+    local is_sum = (how == "add" or how == "sum") and op.args.include_self ~= false
+    local sums = is_sum and segment.sum(g, x.shape, at, source, axis)
+    if sums then return { g:map("A + B", x.dtype, { x, sums }) } end
     local hit, spread, last = hits(g, x, at, axis)
     local over = { [last] = true }
-    if (how == "add" or how == "sum") and op.args.include_self ~= false then
+    if is_sum then
       local terms = g:map("(A ? B : 0)", x.dtype, { hit, spread(source, 0) }, nil, { "bool" })
       return { g:map("A + B", x.dtype, { x, g:reduce("sum", terms, over) }) }
     elseif how then return { folded(g, x, hit, spread(source, 0), last, how, op.args.include_self ~= false) } end

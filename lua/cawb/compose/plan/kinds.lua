@@ -6,7 +6,7 @@ local tensors = require "cawb.compose.schedule.tensor_cores"
 
 local M = {}
 
-local families = { stream = "elementwise", rows = "rows", window = "window", scan = "scan", order = "sort", cell = "recurrent layer",
+local families = { stream = "elementwise", rows = "rows", window = "window", scan = "scan", order = "sort", segment = "sums of segments", cell = "recurrent layer",
                    attend = "attention", conv = "convolution", product = "product" }
 
 -- What a launch does beside its kernel's main one, by the end of its name.

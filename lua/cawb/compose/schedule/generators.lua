@@ -7,15 +7,16 @@ local order = require "cawb.compose.emit.order.kernel"
 local product = require "cawb.compose.emit.product.kernel"
 local rows = require "cawb.compose.emit.rows.rows"
 local scan = require "cawb.compose.emit.scan.kernel"
+local segment = require "cawb.compose.emit.segment.kernel"
 local stream = require "cawb.compose.emit.rows.stream"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local window = require "cawb.compose.emit.window.kernel"
 
 local M = {}
 
-local families = { stream = stream, rows = rows, scan = scan, order = order, cell = cell, conv = conv, product = product }
+local families = { stream = stream, rows = rows, scan = scan, order = order, segment = segment, cell = cell, conv = conv, product = product }
 
-local anchors = { scan = true, order = true, conv = true, product = true, attend = true }
+local anchors = { scan = true, order = true, segment = true, conv = true, product = true, attend = true }
 
 -- Whether a convolution's kernel begins sums over its results: boxes alone can (split/partial.lua).
 local function begins_sums(kernel)

@@ -8,7 +8,10 @@ local rows = require "cawb.compose.emit.rows.rows"
 
 local M = {}
 
-local alone = { product = true, conv = true, scan = true, order = true, cell = true, partial = true }
+local alone = { product = true, conv = true, scan = true, order = true, segment = true, cell = true, partial = true }
+
+-- Those that compute their operands.
+local inlines = { scan = true, partial = true, segment = true }
 
 local WINDOW = 64       -- elements that one thread may join where they are needed
 local TRIP = 24         -- cost of a trip to memory, in instructions
@@ -58,7 +61,7 @@ end
 -- Whether a reader of the node, through views, must find it in memory.
 local function feeds_alone(x)
   for _, user in ipairs(x.users) do
-    if alone[user.kind] and user.kind ~= "scan" and user.kind ~= "partial" then return true end
+    if alone[user.kind] and not inlines[user.kind] then return true end
     if user.kind == "view" and not user.stored and feeds_alone(user) then return true end
   end
   return false
@@ -119,7 +122,7 @@ end
 -- Stores operands of products, unless they lie in memory with strides, seen through views.
 local function operands(g)
   for _, x in ipairs(g.nodes) do
-    if alone[x.kind] and x.kind ~= "scan" and x.kind ~= "partial" then
+    if alone[x.kind] and not inlines[x.kind] then
       if is_light(x) and is_turned(g, x) then x.own = true end
       for _, input in ipairs(x.inputs) do
         if input.kind == "view" and not input.stored and not g.strided(x, input) then input.stored = true end

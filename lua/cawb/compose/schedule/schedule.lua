@@ -83,6 +83,7 @@ local knobs = {
   window = { outputs = { 1, 2, 4, 8 }, down = { 1, 2, 4 }, wide = { 2, 4, 8, 16 }, strip = { true, false }, threads = { 64, 128, 256 } },
   cell = { blocks = { 1, 2, 4, 8, 16, 32, 64 }, sequences = powers },
   order = { short = { 512, 1024, 2048 } },
+  segment = { lanes = { 1, 2, 4, 8, 16 } },
   product = { tile = { 1, 2, 3, 4, 5, 6 }, splits = powers },
   attend = { queries = { 64, 128, 192 }, keys = { 32, 64, 128 }, pairs = { true, false } },
 }
