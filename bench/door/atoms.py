@@ -79,11 +79,12 @@ class Loops(Pairs):
     def __init__(self, pairs):
         super().__init__(pairs, True)
 
+    @torch.compiler.disable                                # the program writes to a result, which a compiled function may have saved
     def forward(self, places, _batch):
         apart = places[self.pairs[0]] - places[self.pairs[1]]
         others = self.pairs.shape[1] - len(places)
         far = torch.cat([apart[:others].norm(dim=-1), places.new_zeros(len(places))])
-        return self.pairs, far, apart.clone()              # it is written to
+        return self.pairs, far, apart.clone()
 
 
 def triplets(pairs):

@@ -67,6 +67,18 @@ class Values(Folder):
         self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
 
 
+    def test_results_may_be_changed_in_place(self):
+        def program(x):
+            return x * 2, x * 2, (x * 2).t()
+
+        def changed(run, x):
+            first, *others = run(x)
+            first.add_(1)
+            return [first, *others, torch.autograd.grad(first.square().sum(), x)[0]]
+        x = torch.randn(3, 4, requires_grad=True)
+        found, wanted = changed(self.compiled(program), x), changed(program, x)
+        self.near([y.detach() for y in found], [y.detach() for y in wanted])
+
     def test_only_a_graph_that_pytorch_has_nothing_to_do_around_is_called_directly(self):
         weight, row = torch.randn(4, 4, requires_grad=True), torch.randn(4)
         programs = {"plain": lambda x: (x @ row, (x + 1).t()), "mutation": lambda x: x.mul_(2).exp(), "alias": lambda x: (x.exp(), x[1:]),
