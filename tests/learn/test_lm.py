@@ -49,7 +49,14 @@ def test_an_answer_alone_is_learnt():
 
 def test_long_texts_and_other_splits_are_left_out():
     folder = folder_of([], [text("a", "x", 1.0), text("b", "y" * 90, 1.0), text("c", "z", 1.0, "pairs")])
-    assert len(corpus.texts(folder, Letters(), 50)) == 1 and len(corpus.texts(folder, Letters(), 500)) == 2
+    assert len(corpus.texts(folder, Letters(), 50, "train")) == 1 and len(corpus.texts(folder, Letters(), 500, "train")) == 2
+
+
+def test_the_loss_is_told_of_held_out_texts_alone():
+    folder = folder_of([], [text("a", "x", 1.0)] + [text("b", "y" * n, 1.0, split) for n, split in enumerate(("pairs", "sizes", "families"))])
+    rows = corpus.texts_held_out(folder, Letters(), 50, 2)
+    assert len(rows) == 2 and rows == corpus.texts_held_out(folder, Letters(), 50, 2)
+    assert len(corpus.texts_held_out(folder, Letters(), 50, 9)) == 3
 
 
 def test_held_out_tasks_are_of_all_parts_and_none_to_learn_on():

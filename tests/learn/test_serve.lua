@@ -72,6 +72,45 @@ check.test("what waits is made ready by as many builders as there are, and evalu
   p:close()
 end)
 
+-- Candidates of tasks, in this order, on a pool whose places have one task each loaded; those that come when all wait for a free place.
+-- All have waited long. Returns which place judged each, in the order of the verdicts; 0 where its task cannot be loaded.
+local function judged(words, loaded)
+  local loop = require "cawb.base.loop"
+  local options = require "cawb.base.options".copy(require "cawb.base.defaults")
+  local devices, entries, order = {}, {}, {}
+  for i in ipairs(loaded) do devices[i] = { close = function() end } end
+  for name in words:gmatch "%S+" do entries[name] = entries[name] or { hash = name } end
+  local p = assert(require "cawb.learn.serve.pool".new { devices = devices, options = options, resident = 2, most = 1000,
+                                                         file = function() return nil, "it is gone", "io" end })
+  for i, place in ipairs(p.places) do
+    place.loaded[loaded[i]] = { entry = entries[loaded[i]], place = place, task = { host = true, close = function(self) self.host = nil end }, host = p.places[1].spare[1] }
+    place.order[1] = loaded[i]
+  end
+  local n, done = 0, 0
+  for name in words:gmatch "%S+" do
+    n = n + 1
+    loop.spawn(function()
+      local got = p:run("client", entries[name], function(held) return held.place.number end)
+      order[#order + 1], done = name .. (got or 0), done + 1
+    end)
+  end
+  for _, job in ipairs(p.queue) do job.since = -1000 end
+  loop.wait(function() return done == n end)
+  p:close()
+  return order
+end
+
+check.test("a place goes on with the task that it has, though others have waited for longer", function()
+  for _, word in ipairs(judged("B B A A B A B A A B", { "A", "B" })) do check.equal(word == "A1" or word == "B2", true, word) end
+end)
+
+check.test("none is passed over often", function()
+  local order = judged("B " .. ("A "):rep(100), { "A" })
+  local at
+  for i, word in ipairs(order) do if word == "B0" then at = i end end
+  check.equal(at < 50, true, at)
+end)
+
 check.test("who wants a lane alone waits for those on it, and comes before those who do not", function()
   local loop = require "cawb.base.loop"
   local lane, go, seen = require "cawb.base.lane".new(), {}, {}

@@ -10,7 +10,7 @@ local proposals = require "cawb.agent.proposals"
 local M = {}
 
 -- Texts of helpers that are put back, each behind those that it needs.
-local names = { "unroll", "pack", "hold", "join", "join_cluster", "meet", "online" }
+local names = { "kernel", "unroll", "pack", "hold", "join", "join_cluster", "meet", "online" }
 
 local most_bytes = 1 << 16        -- of a message: a reply that repeats itself is not read
 
@@ -129,10 +129,24 @@ local function without(text, piece)
   return from and text:sub(1, from - 1) .. text:sub(to + 1) or text
 end
 
+-- Kernels as `k1`, without their operator's name, and their first lines by the helpers for these.
+local function brief(source, plan)
+  for name in plan:gmatch 'launch%("([%w_]+)"' do
+    local own, whole = name:match "^k%d+", "%f[%w_]" .. name .. "%f[^%w_]"
+    if own then source, plan = source:gsub(whole, own), plan:gsub(whole, own) end
+  end
+  source = source:gsub('extern "C" __global__ void __launch_bounds__(%b())\n([^\n]*)', function(threads, line)
+    line = line:gsub("const ([%w_]+) %*__restrict__ ", "READ(%1) "):gsub("([%w_]+) %*__restrict__ ", "WRITE(%1) ")
+    return "KERNEL" .. threads .. " " .. line
+  end)
+  return source, plan
+end
+
 --- A candidate's source and plan, as compose writes them, in the short form.
 function M.write(source, plan)
   for _, helper in ipairs(M.helpers()) do source = without(source, helper.text) end
   plan = without(plan, plans.expectations {}):gsub("\nexpect%b()", ""):gsub("^expect%b()", ""):gsub("local place = {}", "")
+  source, plan = brief(source, plan)
   return ("```cuda\n%s\n```\n```lua\n%s\n```"):format(bare(source), bare(plan))
 end
 

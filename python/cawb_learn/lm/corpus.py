@@ -3,6 +3,8 @@ import json
 import os
 import random
 
+HELD_OUT = ("families", "pairs", "sizes")     # the splits that are measured on
+
 
 def lines(path):
     """The rows of a file of JSON Lines."""
@@ -20,7 +22,7 @@ def tasks(folder, *splits):
 
 def held_out(folder, count, seed=1):
     """Tasks to be measured on: of each held-out split alike many, as far as there are."""
-    groups = [tasks(folder, split) for split in ("families", "pairs", "sizes")]
+    groups = [tasks(folder, split) for split in HELD_OUT]
     for group in groups:
         random.Random(seed).shuffle(group)
     picked = [group[i] for i in range(max(map(len, groups))) for group in groups if i < len(group)]
@@ -45,8 +47,14 @@ def encoded(tokenizer, prompt, text):
     return {"input_ids": asked + told, "labels": [-100] * len(asked) + told, "length": len(asked) + len(told)}
 
 
-def texts(folder, tokenizer, most, split="train"):
-    """The rows of a split's texts that have `most` tokens or fewer."""
+def texts(folder, tokenizer, most, *splits):
+    """The rows of the texts of these splits that have `most` tokens or fewer."""
     rows = [encoded(tokenizer, row["prompt"][0]["content"], row["completion"][0]["content"])
-            for row in lines(os.path.join(folder, "texts.jsonl")) if row["split"] == split]
+            for row in lines(os.path.join(folder, "texts.jsonl")) if row["split"] in splits]
     return [row for row in rows if row["length"] <= most]
+
+
+def texts_held_out(folder, tokenizer, most, count, seed=1):
+    """Some of the texts of held-out tasks, at random."""
+    rows = texts(folder, tokenizer, most, *HELD_OUT)
+    return random.Random(seed).sample(rows, min(count, len(rows)))

@@ -73,7 +73,7 @@ def _collate(pad):
     return collate
 
 
-def _arguments(out, knobs, epochs, rate, count):
+def _arguments(out, knobs, epochs, rate, count, checked):
     on_gpu = torch.cuda.is_available()
     batch = min(knobs["at_a_time"], knobs["imitation_batch"])
     steps = -(-count // knobs["imitation_batch"]) * epochs
@@ -82,6 +82,7 @@ def _arguments(out, knobs, epochs, rate, count):
         per_device_train_batch_size=batch, gradient_accumulation_steps=max(1, knobs["imitation_batch"] // batch), weight_decay=0.0,
         max_grad_norm=1.0, bf16=on_gpu, use_cpu=not on_gpu, logging_steps=10, save_steps=knobs["save_steps"], save_total_limit=1,
         train_sampling_strategy="group_by_length", length_column_name="length", remove_unused_columns=False, report_to=[], disable_tqdm=True,
+        eval_strategy="epoch" if checked else "no", per_device_eval_batch_size=batch, prediction_loss_only=True,
         seed=knobs["seed"], data_seed=knobs["seed"], dataloader_num_workers=0)
 
 
@@ -98,16 +99,19 @@ class Rows(torch.utils.data.Dataset):
         return {name: self.rows[i][name] for name in ("input_ids", "labels", "length")}
 
 
-def learn(model, tokenizer, rows, out, knobs, epochs, rate, ends=None, seconds=None):
-    """Learn rows into the adapters of `model`, and save them in `out`/adapter; within `seconds`, if they are given. Returns whether it came to
-    its end before the time `ends`, and the log."""
+def learn(model, tokenizer, rows, out, knobs, epochs, rate, ends=None, seconds=None, checked=()):
+    """Learn rows into the adapters of `model`, and save them in `out`/adapter; within `seconds`, if they are given. The log has the loss on
+    rows that are not learnt, `checked`, after each epoch and at the end. Returns whether it came to its end before the time `ends`, and the log."""
     own = time.monotonic() + seconds if seconds else None
-    trainer = Timed(model=model, args=_arguments(out, knobs, epochs, rate, len(rows)), train_dataset=Rows(rows),
-                    data_collator=_collate(tokenizer.pad_token_id), callbacks=[Deadline(earlier(ends, own)), Told(os.path.basename(out), loss="loss", rate="learning_rate")])
+    trainer = Timed(model=model, args=_arguments(out, knobs, epochs, rate, len(rows), checked), train_dataset=Rows(rows),
+                    eval_dataset=Rows(checked) if checked else None, data_collator=_collate(tokenizer.pad_token_id),
+                    callbacks=[Deadline(earlier(ends, own)), Told(os.path.basename(out), loss="loss", rate="learning_rate", held_out="eval_loss")])
     trainer.seconds = seconds
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train(resume_from_checkpoint=bool(glob.glob(os.path.join(out, "checkpoint-*"))))
     done = came_to_its_end(trainer.state, own)
     if done:
         model.save_pretrained(os.path.join(out, "adapter"))
+        if checked and not any("eval_loss" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history):
+            trainer.evaluate()
     return done, trainer.state.log_history

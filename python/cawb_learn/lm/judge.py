@@ -17,7 +17,7 @@ PART = 256                        # texts of a request
 def serve(folder, out, places, device="sim:h100", reward=None):
     """A server of one's own on the taught tasks of a corpus."""
     return cawb.serve(os.path.join(folder, "taught.jsonl"), device=device, out=out, options=OPTIONS, config=reward,
-                      flags=("--places", str(places), "--resident", "4"))
+                      flags=("--places", str(places), "--resident", "1"))
 
 
 def short(item):

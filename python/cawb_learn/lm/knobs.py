@@ -6,13 +6,15 @@ KNOBS = {
     # adapters of peft, on every linear layer
     "rank": 64, "alpha": 128,
     # texts: the longest prompt with its answer, in tokens; longer ones are left out
-    "length": 2176,
+    "length": 1024,
     # imitation: supervised, loss on the answer alone
-    "imitation_epochs": 4, "imitation_rate": 1e-3, "imitation_batch": 32, "at_a_time": 16, "warmup": 0.05,
+    "imitation_epochs": 6, "imitation_rate": 1e-3, "imitation_batch": 32, "at_a_time": 32, "warmup": 0.05,
+    # texts of held-out tasks whose loss is told
+    "checked": 256,
     # learning takes at most so many seconds of a command, and the rate falls to 0 by then; None: all steps
     "imitation_seconds": None, "single_seconds": None, "rft_seconds": None, "critic_seconds": None, "agentic_seconds": None,
     # samples: of a task, their temperature, tokens of an answer at most, how many are written at once
-    "samples": 8, "temperature": 0.8, "tokens": 1700, "at_once": 512,
+    "samples": 8, "temperature": 0.2, "tokens": 700, "at_once": 512,
     # RL of one turn: GRPO; tasks of a batch, samples of each, and into how many updates it is cut
     "single_steps": 100, "single_rate": 1e-4, "single_tasks": 32, "group": 8, "single_updates": 2, "clip_low": 0.2, "clip_high": 0.28,
     # RFT: the best of its own samples that are right, of each task at most so many

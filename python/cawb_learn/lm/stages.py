@@ -57,9 +57,9 @@ class Run:
         model, tokenizer = weights.load(self.path, self.knobs["seed"])
         return weights.adapted(model, self.knobs, adapter), tokenizer
 
-    def _learn(self, stage, rows, model, tokenizer, epochs, rate):
+    def _learn(self, stage, rows, model, tokenizer, epochs, rate, checked=()):
         done, log = imitation.learn(model, tokenizer, rows, self.place(stage), self.knobs, epochs, rate, self.ends,
-                                    self.knobs[stage + "_seconds"])
+                                    self.knobs[stage + "_seconds"], checked)
         self._ended(stage, done, log)
 
     def _ended(self, stage, done, log):
@@ -71,11 +71,12 @@ class Run:
 
     def imitation(self):
         model, tokenizer = self._loaded(None)
-        rows = corpus.texts(self.folder, tokenizer, self.knobs["length"])
+        rows = corpus.texts(self.folder, tokenizer, self.knobs["length"], "train")
         if not rows:
             raise SystemExit("no text to learn on has %d tokens or fewer with its question: a larger --knob length=N, or more texts" % self.knobs["length"])
         self.say("imitation: %d texts, %d tokens" % (len(rows), sum(row["length"] for row in rows)))
-        self._learn("imitation", rows, model, tokenizer, self.knobs["imitation_epochs"], self.knobs["imitation_rate"])
+        self._learn("imitation", rows, model, tokenizer, self.knobs["imitation_epochs"], self.knobs["imitation_rate"],
+                    corpus.texts_held_out(self.folder, tokenizer, self.knobs["length"], self.knobs["checked"]))
 
     def single(self):
         from . import single

@@ -14,12 +14,13 @@ local function list(values)
   return "{ " .. table.concat(words, ", ") .. " }"
 end
 
--- A leaf in the words of a plan.
-local function leaf_name(x)
+--- A leaf in the words of a plan.
+function M.leaf_name(x)
   local number = x.source:match "^input:(%d+)$"
   if number then return ("inputs[%s]"):format(number) end
   return ("params[%q]"):format(x.source:match "^param:(.*)$")
 end
+local leaf_name = M.leaf_name
 
 -- The leaves with memory, each { name =, dtype =, shape =, strides = }.
 local function leaves(g)

@@ -71,7 +71,10 @@ function M.accepts(kernel, options)
   if found then return found end
   if is_library(kernel) and not (how and how.loop == "simt" and M.may_be_own(kernel)) then return nil end
   local may_be_window = kernel.kind == "stream" or kernel.kind == "rows" and #kernel.members == 1
-  if may_be_window and window.accepts(kernel, how, options.chip) then return { family = window, by = "window", loop = "simt", how or false, options.chip } end
+  if may_be_window and window.accepts(kernel, how, options.chip) then
+    if not (how and how.window == false) then return { family = window, by = "window", loop = "simt", how or false, options.chip } end
+    if stream.accepts(kernel, how) then return { family = stream, by = "stream", loop = "simt", how, options.chip } end
+  end
   return plain(kernel, options, how)
 end
 

@@ -1,6 +1,6 @@
 -- pool: what evaluates. A place is a device of its own, with its worker and its compiler, and the tasks that it has
--- loaded; each serves one candidate at a time. Clients take turns (shares.lua). A job goes to a place that has its task, if
--- one is free; none waits long for that.
+-- loaded; each serves one candidate at a time. Clients take turns (shares.lua). A place goes on with the tasks that it has loaded, then
+-- takes one that no other place has: loading takes longer than many candidates. None is passed over often.
 
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"
@@ -15,7 +15,8 @@ local Pool = {}
 Pool.__index = Pool
 
 local stopping = "the server is stopping"
-local patience = 2.0                         -- seconds that a job may be passed over by those whose task is loaded
+local patience = 2.0                         -- seconds that a job waits for a place that is free and has its task
+local in_a_row = 32                          -- jobs that a place may take ahead of the oldest
 
 -- ---- tasks on a place
 
@@ -90,28 +91,34 @@ end
 
 local function is_ready(job) return not job.building end
 
--- The oldest job of a client of which nothing is being made.
-local function oldest(self, client)
+-- The oldest job of a client of which nothing is being made, and which fits.
+local function oldest(self, client, fits)
   for i, job in ipairs(self.queue) do
-    if job.client == client and is_ready(job) then return i, job end
+    if job.client == client and is_ready(job) and (not fits or fits(job)) then return i, job end
   end
 end
 
--- The next job for a place, of the client whose turn it is: the oldest whose task it has, unless an older one has waited too long.
+local function has(place, job) return place.loaded[job.entry.hash] or place.under_way == job.entry.hash end
+
+-- Whether another place has a job's task; `free`: and is free.
+local function is_elsewhere(self, place, job, free)
+  for _, other in ipairs(self.places) do
+    if other ~= place and not (free and other.busy) and has(other, job) then return true end
+  end
+end
+
+-- The next job for a place, of the client whose turn it is: of a task that it has; else of a task that no other place has; else the oldest.
 local function pick(self, place)
   local client = self.shares:next(self.queue, is_ready)
   if not client then return nil end
   local at, first = oldest(self, client)
-  if core.clock.now() - first.since < patience then
-    for i, job in ipairs(self.queue) do
-      if place.loaded[job.entry.hash] and job.client == client and is_ready(job) then return i end
-    end
-    -- Left to another place that is free and has it.
-    for _, other in ipairs(self.places) do
-      if other ~= place and not other.busy and other.loaded[first.entry.hash] then return nil end
-    end
+  local other = place.in_a_row < in_a_row and oldest(self, client, function(job) return has(place, job) end)
+  if not other and core.clock.now() - first.since < patience and is_elsewhere(self, place, first, true) then return nil end
+  if not other and place.in_a_row < in_a_row then
+    other = oldest(self, client, function(job) return not is_elsewhere(self, place, job) end)
   end
-  return at
+  place.in_a_row = other and other ~= at and place.in_a_row + 1 or 0
+  return other or at
 end
 
 -- The next job of which something can be made ahead.
@@ -175,11 +182,11 @@ local function work(self, place)
     end)
     if self.closed then return end
     local job, from = table.remove(self.queue, at), core.clock.now()
-    place.busy = true
+    place.busy, place.under_way = true, job.entry.hash
     self.shares:began(job.client)
     perform(self, place, job)
     self.shares:ended(job.client, core.clock.now() - from)
-    place.busy, job.done = false, true
+    place.busy, place.under_way, job.done = false, nil, true
   end
 end
 
@@ -238,7 +245,7 @@ function M.new(spec)
   local self = setmetatable({ options = spec.options, resident = spec.resident, most = spec.most, file = spec.file,
                               queue = {}, places = {}, loads = 0, shares = shares.new(#spec.devices), builders = spec.builders or 1, preparing = {} }, Pool)
   for i, device in ipairs(spec.devices) do
-    self.places[i] = { device = device, loaded = {}, order = {}, spare = {}, number = i }
+    self.places[i] = { device = device, loaded = {}, order = {}, spare = {}, in_a_row = 0, number = i }
   end
   local host, message, name = host_of(self, self.places[1])
   if not host then return nil, message, name end

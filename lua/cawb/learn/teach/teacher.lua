@@ -1,13 +1,12 @@
--- teacher: texts for one task. compose lowers it under several schedules; each text is put into the short form, read back as a model's
--- reply would be, and judged. The texts that are right are kept, of different speeds where there are some.
+-- teacher: texts for one task. compose lowers it to one elementwise kernel under several schedules; each text is put into the short
+-- form, read back as a model's reply would be, and judged. The texts that are right are kept. The model is asked with the kernel's brief.
 
+local brief = require "cawb.compose.plan.brief"
 local compose = require "cawb.compose.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local judge = require "cawb.judge.judge"
 local options = require "cawb.base.options"
-local prompt = require "cawb.agent.prompt"
-local random_search = require "cawb.compose.tune.random_search"
 local short = require "cawb.agent.short"
 local tasks = require "cawb.judge.task.task"
 
@@ -36,57 +35,33 @@ end
 
 -- ---- schedules
 
--- A schedule in which each thread of every kernel takes so many neighbours: one makes the shortest text.
-local function narrow(made, vector)
+local WIDTHS = { 2, 4 }                -- elements that a thread takes, beside one
+
+-- A schedule in which each thread of every kernel takes so many neighbours, and a pooling is a loop of one thread.
+local function plain(made, vector)
   local kernels = {}
-  for _, kernel in ipairs(made.kernels) do kernels[compose.schedule.key(kernel)] = { vector = vector } end
+  for _, kernel in ipairs(made.kernels) do kernels[compose.schedule.key(kernel)] = { vector = vector, window = false } end
   return { kernels = kernels }
 end
 
--- Makers of the first candidates: compose's own, with narrow accesses, and without fusion.
-local function first_ones(make)
-  local own = make {}
-  if not own then return {} end
-  return { function() return own end, function() return make(narrow(own, 1)) end, function() return make(narrow(own, 2)) end,
-           function() return make({}, { fuse = false, libraries = false }) end }
-end
-
-local FIRST = 4
-
--- A function that returns the next candidate of compose's and how many came before it; nil when there is no other. Behind the first
--- ones come schedules that are drawn a few edits away.
-local function drawn(task, seed, tries)
+-- compose's candidates for a task, as many elements a thread as its brief has, the shortest text first, and that brief; nil and why there is none.
+local function drawn(task)
   local info = task.device.info
-  local function make(schedule, more)
-    local opts = setmetatable({ arch = info.arch, memory = info.memory, schedule = schedule }, { __index = more })
-    local fine, made = pcall(compose.make, task, opts)
+  local function make(schedule)
+    local fine, made = pcall(compose.make, task, { arch = info.arch, memory = info.memory, schedule = schedule })
     return fine and made or nil
   end
-  local first, cached, draw, number = first_ones(make), random_search.cached(make), random_search.drawing(seed), 0
-  return function()
-    number = number + 1
-    if #first == 0 or number > tries then return nil end
-    if first[number] then return first[number](), number end
-    local _, made = random_search.walk(cached, {}, draw)
-    return made, number
-  end
+  local own = make {}
+  local first = own and make(plain(own, 1))
+  if not first then return nil, "compose does not lower it" end
+  local lines, widths = brief.lines(first)
+  if not lines then return nil, "it is not one elementwise kernel" end
+  local list = { first }
+  for _, width in ipairs(WIDTHS) do if widths[width] then list[#list + 1] = make(plain(own, width)) end end
+  return list, lines
 end
 
 -- ---- texts
-
-local function text_of(made)
-  for _, kernel in ipairs(made.kernels) do if kernel.call then return nil end end
-  return short.write(made.source, made.plan)
-end
-
--- Whether two texts that are kept take as long already.
-local function crowded(texts, seconds, apart)
-  local n = 0
-  for _, text in ipairs(texts) do
-    if math.abs(text.time_s - seconds) < apart * seconds then n = n + 1 end
-  end
-  return n >= 2
-end
 
 local function median(part) return part and part.median or nil end
 
@@ -108,27 +83,32 @@ local function is_dull(row, spec)
   return tonumber(core.hash.sha256("slow:" .. spec.seed):sub(1, 8), 16) / 2.0 ^ 32 >= spec.how.slow
 end
 
-local function collect(task, spec, all)
-  local how, texts, seen, wrong, long = spec.how, {}, {}, {}, nil
-  local next_one = drawn(task, spec.seed, how.tries)
-  local made, number = next_one()
-  if not number then return nil, "compose does not lower it" end
-  while number and #texts < how.texts do
-    local message = made and text_of(made)
-    if message and #message > how.bytes then long = math.min(long or #message, #message)
-    elseif message and not seen[message] then
+-- Texts for a task and why others were not right; nil and why there is none; nil, message, name.
+local function collect(task, list, spec, all)
+  local how, texts, seen, wrong = spec.how, {}, {}, {}
+  for _, made in ipairs(list) do
+    local message = short.write(made.source, made.plan)
+    if #message > how.bytes and #texts == 0 then return nil, ("its shortest text has %d bytes"):format(#message) end
+    if #message <= how.bytes and not seen[message] then
       seen[message] = true
       local row, why, name = judged(task, message, made, all)
       if row == nil then return nil, why, name end
       if not row then wrong[#wrong + 1] = why
       elseif #texts == 0 and is_dull(row, spec) then return nil, "torch.compile is as fast"
-      elseif not crowded(texts, row.time_s, how.apart) then texts[#texts + 1] = row end
+      else texts[#texts + 1] = row end
     end
-    if number == FIRST and #texts == 0 then break end
-    made, number = next_one()
   end
-  if #texts == 0 then return nil, wrong[1] or long and ("its shortest text has %d bytes"):format(long) or "its kernels call libraries" end
+  if #texts == 0 then return nil, wrong[1] end
   return texts, wrong
+end
+
+-- What is asked of a model for a task, and its texts; or nil as collect has it.
+local function lesson(task, spec, all)
+  local list, lines = drawn(task)
+  if not list then return nil, lines end
+  local texts, wrong, name = collect(task, list, spec, all)
+  if not texts then return nil, wrong, name end
+  return { prompt = table.concat(lines, "\n"), texts = texts, wrong = wrong }
 end
 
 --- The texts of one task: `spec` = { code =, path = for its file, device =, host = { process, hello }, options = M.options, how =, seed = a number }.
@@ -141,15 +121,14 @@ function M.teach(spec)
   local task <close>, lost, why = tasks.open(spec.path, { device = spec.device, options = all, host = spec.host,
     seed = ("%016x"):format(spec.seed) })
   if not task then return nil, lost, why end
-  local texts, wrong
-  texts, wrong, name = collect(task, spec, all)
-  if not texts then
-    if name then return nil, wrong, name end
-    return { refused = wrong }
+  local found
+  found, why, name = lesson(task, spec, all)
+  if not found then
+    if name then return nil, why, name end
+    return { refused = why }
   end
-  local code = M.at_sizes(spec.code, all.task)
-  return { code = code, prompt = assert(prompt.fill("short", nil, { task = prompt.task(code, task) })), shape = task.inputs[1] and task.inputs[1].shape or {},
-           texts = texts, wrong = wrong }
+  found.code, found.shape = M.at_sizes(spec.code, all.task), task.inputs[1] and task.inputs[1].shape or {}
+  return found
 end
 
 return M
