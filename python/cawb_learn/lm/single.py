@@ -10,7 +10,7 @@ import trl
 
 from . import corpus, imitation, judge, samples, weights
 
-AT_A_TIME = 16                    # completions that learn at once
+AT_A_TIME = 32                    # completions that learn at once
 
 
 def _arguments(out, knobs):
