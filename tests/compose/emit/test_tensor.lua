@@ -1,6 +1,7 @@
 -- Products on tensor cores at float32's accuracy: packed factors, what they take in, ranges that 16 bits cannot hold.
 
 local cawb = require "cawb"
+local chips = require "cawb.gpu.chip"
 local compose = require "cawb.compose"
 local composed = dofile "tests/support/composed.lua"
 local evaluate = require "cawb.judge.evaluate"
@@ -98,6 +99,28 @@ check.test("weights are packed before the first call; what stands ahead and behi
   check.equal(steps(made), "add_left add_right add")
   check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_add_right"')
   assert(not made.plan:find 'prepare%(function%(params%) launch%("k1_add_left"')
+end)
+
+check.test("several results follow from one product: what a gradient will need, beside what comes next", function()
+  local both = "h = x @ y\nreturn h, F.gelu(h) * 2, h.reshape(%s) + 1"
+  local function try(wanted, inputs, again, options)
+    local made = right(both:format(again), inputs, nil, options)
+    check.equal((steps(made):gsub("%w+_both", "both"):gsub("%f[%w]add", "last"):gsub("%f[%w]mul", "last")), wanted)
+    check.equal(#made.kernels, 1)
+  end
+  try("both last", "[torch.randn(256, 512), torch.randn(512, 136)]", "2, 128, 136")
+  try("both last last_finish", "[torch.rand(96, 4160), torch.rand(4160, 160) / 4160]", "2, 48, 160")
+  check.equal(#right("h = x @ y\nreturn h, F.gelu(h) * 2", "[torch.randn(300, 250), torch.randn(250, 237)]").kernels, 1)
+  local wide = "[torch.randn(130, 1100) * 10.0 ** (torch.rand(130, 1100) * 12 - 6), torch.randn(1100, 40) * 10.0 ** (torch.rand(1100, 40) * 12 - 6)]"
+  right("h = x @ y\nreturn h, h.relu()", wide, nil, { arch = "sm_90a", least = 0, again = 1 })
+  right("h = x @ y\nreturn h, F.gelu(h)", "[torch.randn(256, 512), torch.randn(512, 136)]", nil, { arch = "sm_80", chip = assert(chips.named "a100"), least = 1 << 24 })
+  right("h = x @ y\nreturn h, F.gelu(h)", "[torch.randn(256, 512).half(), torch.randn(512, 136).half()]")
+end)
+
+check.test("a kernel on tensor cores takes in no reader that would keep it from them", function()
+  local made = right("h = x @ y\nreturn h, h.reshape(3, 100, 237) + 1", "[torch.randn(300, 250), torch.randn(250, 237)]", nil,
+    { arch = "sm_90a", least = 1 << 24, libraries = false })
+  check.matches(composed.how(made), "wgmma")
 end)
 
 check.test("rows far apart in size keep their digits, each by a scale of its own", function()

@@ -32,6 +32,13 @@ function M.edges(state)
   return list
 end
 
+-- Whether a kernel on tensor cores would become one that is not.
+local function is_slower(a, found, options)
+  if found.by == "tensor" or found.by == "attend" then return false end
+  local alone = generators.accepts(a, options)
+  return alone and (alone.by == "tensor" or alone.by == "attend")
+end
+
 function M.joined(state, edge)
   local a, b = edge[1], edge[2]
   if state:needs(a, b, true) then return nil end
@@ -41,7 +48,8 @@ function M.joined(state, edge)
   end
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
   local both = { kind = a.kind, roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
-  return generators.accepts(both, state.options) and both
+  local found = generators.accepts(both, state.options)
+  return found and not is_slower(a, found, state.options) and both or nil
 end
 
 function M.settle(state, edge, both)

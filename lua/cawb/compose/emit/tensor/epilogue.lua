@@ -28,11 +28,11 @@ function M.value(body, x, root, i, name, at, place)
   return root == x and name or body:value(root, place or i)
 end
 
---- A body that writes what follows two sums of neighbouring columns.
+--- A body that writes what follows two sums of neighbouring columns, for every root.
 function M.pair(kernel, geometry, streams)
   local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
   body.streams = streams
-  geometry.write(body, kernel.roots[1], { "first", "second" })
+  for _, root in ipairs(kernel.roots) do geometry.write(body, root, { "first", "second" }) end
   return body
 end
 
@@ -40,7 +40,7 @@ local function eight(kernel, geometry, after)
   local body, names = pack.body_like(kernel, after, 8), {}
   body.streams = after.streams
   for k = 0, 7 do names[k + 1] = ("v[%d]"):format(k) end
-  geometry.write(body, kernel.roots[1], names)
+  for _, root in ipairs(kernel.roots) do geometry.write(body, root, names) end
   return body
 end
 

@@ -132,12 +132,13 @@ local function chosen(kernel, options)
   local x = kernel.members[1] or kernel.roots[1]
   local fine, why = M.serves(x, options)
   if not fine then expression.refuse(why) end
-  local root = kernel.roots[1]
-  if #kernel.roots > 1 or graphs.numel(root.shape) ~= graphs.numel(x.shape) then expression.refuse "it stores one result of its own size" end
+  for _, root in ipairs(kernel.roots) do
+    if graphs.numel(root.shape) ~= graphs.numel(x.shape) then expression.refuse "it stores results of its own size" end
+  end
   local s, work, chip = sizes(x), M.operations(x), options.chip
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, chip = chip, hidden = hidden(root, x, s), dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
+    columns = s.n, sets = { { 0 } }, chip = chip, hidden = not kernel.roots[2] and hidden(kernel.roots[1], x, s) or nil, dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
     streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
@@ -149,7 +150,7 @@ end
 --- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
 function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
 
---- The kernels of a product (README): `kernel.roots` is the product, or one node that follows it element by element, the product being
+--- The kernels of a product (README): `kernel.roots` are the product, or nodes that follow it element by element, the product being
 --- the one member. Options as for `serves`.
 function M.generate(kernel, options)
   local geometry = chosen(kernel, options)

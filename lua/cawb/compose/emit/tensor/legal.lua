@@ -17,13 +17,13 @@ function M.place(kernel, batch, factor)
   return first
 end
 
---- Refuses where a packed factor is no tensor, or where the root of a kernel does not follow from the sums of a geometry (tensor.lua)
+--- Refuses where a packed factor is no tensor, or where a root of a kernel does not follow from the sums of a geometry (tensor.lua)
 --- element by element. `packed`: the factors that are packed.
 function M.check(kernel, geometry, packed)
   for _, factor in ipairs(packed) do
     if factor.loads == false or factor.loads == nil and not M.place(kernel, geometry.batch, factor) then expression.refuse "a factor is no tensor" end
   end
-  geometry.write(walks.new(kernel), kernel.roots[1], { "first", "second" })
+  for _, root in ipairs(kernel.roots) do geometry.write(walks.new(kernel), root, { "first", "second" }) end
   if geometry.turned then geometry.turned.write(walks.new(kernel), kernel.roots[1], "value") end
 end
 
