@@ -22,7 +22,7 @@ return {
     trials = 1,                          -- fresh inputs that a text is verified on, beside the kinds of the next line
     battery = "mixed integers",
     seconds = 20.0,                      -- that one text may take to be judged
-    families = 0.06,                     -- share of operators' families that only held-out tasks have,
+    families = 0.12,                     -- share of operators' families that only held-out tasks have: of these nn.LeakyReLU, nn.Tanhshrink,
     pairs = 0.10,                        --   of pairs of families, and
     sizes = 0.08,                        --   of sizes of the first input beside its batch
   },
