@@ -47,6 +47,16 @@ check.test("where packing takes longer than the product a library computes it", 
   check.equal(kinds "[torch.rand(2048, 2048), torch.rand(2048, 2048)]", "tensor cores")
 end)
 
+check.test("without libraries a ragged batch is packed where a plain kernel, which computes whole tiles, takes longer", function()
+  local function is_packed(n, libraries)
+    local shape = ("[torch.rand(384, %d, 64), torch.rand(384, 64, %d)]"):format(n, n)
+    return composed.how(assert(composed.make("return x @ y", shape, nil, { arch = "sm_90a", libraries = libraries }))):find "wgmma" ~= nil
+  end
+  check.equal(is_packed(197, false), true)
+  check.equal(is_packed(128, false), false)
+  check.equal(is_packed(197, nil), false)
+end)
+
 check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
   local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
   check.equal(steps(made), "tanh_both tanh tanh_finish")

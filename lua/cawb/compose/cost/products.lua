@@ -32,6 +32,11 @@ function M.matrix(chip, bytes, operations) return rates.both(bytes / (STREAM * c
 
 function M.library(chip, bytes, operations) return rates.both(bytes / (STREAM * chip.dram), operations / rates.library(chip), 0.3) end
 
+local PLAIN = 0.42           -- of the rate of float32: batches of small products by a kernel of ours, on an H200
+
+--- The same by a plain kernel of ours.
+function M.plain(chip, bytes, operations) return rates.both(bytes / (STREAM * chip.dram), operations / (PLAIN * chip.fp32), 0.3) end
+
 --- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.
 function M.conv(chip, bytes, terms, products) return bytes / (PACKED * chip.dram) + 2 * terms * products / rates.packed(chip) end
 

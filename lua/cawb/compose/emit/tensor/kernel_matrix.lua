@@ -32,15 +32,26 @@ local function is_parameter(node, within)
   return node.kind == "leaf" and node.source:find "^param:" ~= nil
 end
 
--- Whether a library is faster: packing goes through memory two more times, but a library call has no epilogue.
-local function is_bound(chip, x, s, within)
+local TILE = 64           -- rows and columns that a plain product computes at least
+
+-- Seconds without tensor cores: by a library, whose call has no epilogue, or by a plain kernel, which has one and computes whole tiles.
+local function plain_seconds(chip, x, s, all, work, has_library)
+  if has_library then
+    local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * s.m * s.n or 0
+    return costs.library(chip, 4 * s.batch * (all + behind), work)
+  end
+  local tiles = ((s.m + TILE - 1) // TILE) * ((s.n + TILE - 1) // TILE)
+  return costs.plain(chip, 4 * s.batch * all, 2 * s.batch * tiles * TILE * TILE * s.k)
+end
+
+-- Whether plain arithmetic is faster: packing goes through memory two more times.
+local function is_bound(chip, x, s, within, has_library)
   local factors, out, packed = { s.m * s.k, s.k * s.n }, s.m * s.n, 0
   local all = factors[1] + factors[2] + out
   if 4 * s.batch * all < costs.large(chip) then return false end
   for k = 1, 2 do packed = packed + (is_parameter(x.inputs[k], within) and 0 or 2 * factors[k]) end
-  local behind = #x.users == 1 and x.users[1].kind == "map" and 2 * out or 0
-  local work = 2 * s.batch * s.m * s.n * s.k
-  return costs.matrix(chip, 4 * s.batch * (all + packed), work) > costs.library(chip, 4 * s.batch * (all + behind), work)
+  local work, launches = 2 * s.batch * s.m * s.n * s.k, has_library and 0 or 2 * chip.launch_next
+  return costs.matrix(chip, 4 * s.batch * (all + packed), work) + launches > plain_seconds(chip, x, s, all, work, has_library)
 end
 
 local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
@@ -80,7 +91,7 @@ function M.serves(x, options)
   local s = sizes(x)
   if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
   if M.operations(x) < (options.least or least_of(options.chip, x)) then return nil, "it is too small" end
-  if not options.least and is_bound(options.chip, x, s, options.within) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
+  if not options.least and is_bound(options.chip, x, s, options.within, options.libraries ~= false) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
