@@ -137,6 +137,14 @@ check.test("parts of long columns are read across, as they lie in memory", funct
   end
 end)
 
+check.test("threads lie as most of a kernel's tensors do, not as the one that is read first", function()
+  local forward = "g = x.transpose(1, 2) * 1.5\ns = g.sum(-1, keepdim=True)\nq = (g * y).sum(-1, keepdim=True)\nreturn z + (g * 96 - s - y * q) * 0.3"
+  local inputs = "[torch.randn(4, 96, 40), torch.randn(4, 40, 96), torch.randn(4, 40, 96)]"
+  check.equal(kinds(right(forward, inputs)), "rows")
+  local per = composed.metrics(forward, inputs)[1].sectors_per_request
+  assert(per <= 16, per)                                   -- 25 where three of four tensors are read across
+end)
+
 check.test("rows of tensors side by side are loaded as from one", function()
   local function one(forward, inputs, setup, packs, options)
     local made = right(forward, inputs, setup, options)
