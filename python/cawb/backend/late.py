@@ -68,8 +68,31 @@ def beyond(size, grad, kernel, stride, padding, dilation):
     return [n - ((o - 1) * s - 2 * p + d * (k - 1) + 1) for n, o, k, s, p, d in zip(size, grad, kernel, stride, padding, dilation)]
 
 
+def windows(x, kernel, stride, padding, dilation, wanted):
+    """(batch, channels and places in a window, places of the result): elements of x that meet the weights; `wanted`: sizes of the result."""
+    if all(k == s == 1 for k, s in zip(kernel, stride)) and not any(padding):
+        return x.flatten(2)
+    if len(kernel) == 1:
+        x, kernel, dilation, padding, stride, wanted = x[:, :, None], [1, *kernel], [1, *dilation], [0, *padding], [1, *stride], [1, *wanted]
+    found = aten.im2col(x, kernel, dilation, padding, stride)
+    sizes = [(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(x.shape[2:], kernel, stride, padding, dilation)]
+    return found if sizes == wanted else found.unflatten(2, sizes)[:, :, :wanted[0], :wanted[1]].flatten(2)
+
+
 def grad_of_weight(x, grad, shape, stride, padding, dilation, groups):
-    """Sums over batch and places: a convolution whose batch are the channels, one weight for each channel of the result."""
+    """Sums over batch and places: a product of matrices for each group; of a group of one channel, sums of its own."""
+    if len(stride) == 3:
+        return grad_of_weight_3d(x, grad, shape, stride, padding, dilation, groups)
+    read = windows(x, shape[2:], stride, padding, dilation, [*grad.shape[2:]]).unflatten(1, (groups, -1)).transpose(0, 1)
+    grad = grad.flatten(2).unflatten(1, (groups, -1)).transpose(0, 1)               # group, batch, channel, place
+    if grad.shape[2] == 1:
+        return (read * grad).sum((1, 3)).view(shape)
+    read, grad = read.transpose(1, 2).flatten(2), grad.transpose(1, 2).flatten(2)
+    return (aten.bmm(grad, read.transpose(1, 2)) if groups > 1 else aten.mm(grad[0], read[0].t())).view(shape)
+
+
+def grad_of_weight_3d(x, grad, shape, stride, padding, dilation, groups):
+    """A convolution whose batch are the channels, one weight for each channel of the result."""
     place = list(range(3, x.dim() + 1))
     x = x.unflatten(1, (groups, -1)).permute(2, 1, 0, *place).flatten(1, 2)
     made = aten.convolution(x, grad.transpose(0, 1), None, dilation, padding, stride, False, [0] * len(place), groups)

@@ -59,6 +59,17 @@ end)
 
 check.test("long sums", function() close "[torch.rand(8, 40000), torch.rand(40000, 8)]" end)
 
+-- As in the gradient of a convolution's weights: k is places within a batch.
+check.test("sums over batch and places, in three parts at once where no library is called", function()
+  local sums = "return x.transpose(0, 1).flatten(1) @ y.transpose(0, 1).flatten(1).T"
+  local batches = "[(%s).reshape(80, 8, 80).transpose(0, 1).contiguous(), (%s).reshape(8, 80, 72).transpose(1, 2).contiguous()]"
+  for _, arch in ipairs { "sm_90a", "sm_80" } do
+    for _, name in ipairs { "normal", "every element of another size", "outliers in both", "one infinity", "one NaN" } do
+      composed.close(sums, batches:format(table.unpack(kinds[name])), { arch = arch, libraries = false, words = "six products of bf16 parts" }, TIMES[name])
+    end
+  end
+end)
+
 check.test("the instruction of a warp", function()
   close(("[%s]"):format(table.concat(kinds.uniform, ", ")), { arch = "sm_80" })
   close(("[%s]"):format(table.concat(kinds.normal, ", ")), { arch = "sm_80" })

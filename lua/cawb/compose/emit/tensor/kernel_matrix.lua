@@ -16,6 +16,9 @@ local NARROW = 32                     -- rows, columns and terms below which a l
 local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
 local AGAIN = { wgmma = 0.03, mma = 0.2 }      -- two factors that no parameters are have one; by mma smaller ones are a library's
 local SMALL = 1 << 24                 -- operations below which a library's call is as good for 16-bit numbers
+local LONG = 512                      -- terms from which on sums over batch and places are taken for gradients of a convolution's weights: their
+                                      -- factors are full of zeros and tiny numbers, so that pairs hardly ever hold what counts
+local OWN = { 4, 1 << 24 }            -- for these: rows, columns and terms, and operations, below which a plain kernel of few blocks is as good
 
 -- Batch (its dimensions, and how many), rows, columns, terms.
 local function sizes(x)
@@ -56,6 +59,9 @@ end
 
 local function has_parameter(x) return is_parameter(x.inputs[1]) or is_parameter(x.inputs[2]) end
 
+-- Whether no library computes it and sums are long.
+local function is_long(x, s) return x.own and s.k >= LONG and not has_parameter(x) end
+
 -- Operations below which a library's call is as good.
 local function least_of(chip, x)
   local checked = chip.tensor == "mma" and not has_parameter(x) and costs.negligible(chip, 1, AGAIN.mma) or 0
@@ -89,9 +95,9 @@ function M.serves(x, options)
     if input.dtype ~= "float32" then return nil, "it is for float32 and 16-bit types" end
   end
   local s = sizes(x)
-  if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (options.least or least_of(options.chip, x)) then return nil, "it is too small" end
-  if not options.least and is_bound(options.chip, x, s, options.within, options.libraries ~= false) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
+  if math.min(s.m, s.n, s.k) < (options.narrowest or is_long(x, s) and OWN[1] or NARROW) then return nil, "it is too narrow" end
+  if M.operations(x) < (options.least or is_long(x, s) and OWN[2] or least_of(options.chip, x)) then return nil, "it is too small" end
+  if not options.least and not is_long(x, s) and is_bound(options.chip, x, s, options.within, options.libraries ~= false) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
@@ -108,6 +114,7 @@ local function factor(kernel, s, rows, element)
   local f = { rows = rows, depth = s.k, element = element }
   local place = legal.place(kernel, s.batch, f)
   f.loads, f.along = place ~= nil, not place or index.stride(place, "k") == 1 or index.stride(place, "row") ~= 1
+  f.jumps = place and not index.stride(place, "k")
   return f
 end
 
@@ -115,12 +122,13 @@ end
 local function write(body, x, s, root, names)
   local even, lanes = s.n % #names == 0, #names
   local z, row = index.var("z", s.batch), index.var("row", s.m)
-  local column = index.scale(index.var(lanes == 2 and "pair" or "octet", (s.n + lanes - 1) // lanes), lanes)
+  local name = lanes == 2 and "pair" or "octet"
   local list, texts = {}, {}
   body.known_only = { [x] = true }
   for lane = 1, lanes do
-    local i = at(s.dims, z, row, index.plus(column, lane - 1))
     local guard = lane == 2 and not even
+    local column = index.scale(index.var(name, guard and s.n // 2 or (s.n + lanes - 1) // lanes), lanes)
+    local i = at(s.dims, z, row, index.plus(column, lane - 1))
     if guard then body:open("if (2 * pair + 1 < %d/**/) {", s.n) end
     list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
     texts[lane] = epilogue.value(body, x, root, i, names[lane], x.inputs[3] and #x.inputs[3].shape == 1 and { i[#i] } or i, list[lane])
@@ -150,10 +158,11 @@ local function chosen(kernel, options)
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
     columns = s.n, sets = { { 0 } }, chip = chip, hidden = not kernel.roots[2] and hidden(kernel.roots[1], x, s) or nil, dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
-    streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
+    apart = is_long(x, s), streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
     write = function(body, one, names) write(body, x, s, one, names) end }
+  geometry.apart = geometry.apart and geometry.left.jumps and geometry.right.jumps
   legal.check(kernel, geometry, { geometry.left, geometry.right })
   return geometry
 end

@@ -9,6 +9,7 @@
 --           every bit of a float32
 --   wide    otherwise the kernel that finds it splits factors into three parts on their way, where no factor is of parameters
 --   plain   what remains is done without tensor cores: where a number is infinite, or factors are of parameters
+-- A product of gradients (`apart`) is packed as three parts at once.
 --
 -- A geometry describes the product. kernel_matrix.lua or kernel_conv.lua makes it:
 --   what            in words
@@ -32,6 +33,7 @@
 --                   there on, is = the same of numbers }
 --   again, full     whether it is large enough for these kernels
 --   wide            whether numbers of too wide a range are split on the way where there are no kernels for them: no factor is of parameters
+--   apart           whether numbers of its sums lie far apart as a rule: the three ways above are not tried
 --   chip            that it is for
 --   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua)
 --   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
@@ -79,12 +81,12 @@ local function divide(h, left, right)
   h.WIDE = ("too_wide(a_wide, %d/**/, b_wide, %d/**/)"):format(left.most, right.most)
   h.VAST = ("a_wide[4] > %d/**/ || b_wide[4] > %d/**/"):format(left.vast, right.vast)
   h.WIDELY = not h.CHECK and h.WIDEBYTES and h.WIDE or nil
-  h.PLAIN = (h.CHECK or h.WIDELY) and beyond or beyond .. " || " .. h.WIDE
+  h.PLAIN = (h.CHECK or h.WIDELY or h.PARTS == 3) and beyond or beyond .. " || " .. h.WIDE
   h.OTHER = h.PLAIN
   local apart = h.CHECK and not h.is_full and h.VAST or h.WIDELY                              -- there are no parts of sums
   h.DONE = apart and ("%s || %s"):format(h.PLAIN, apart) or h.PLAIN
   h.NOTFULL = ("%s || *many <= %d/**/"):format(beyond, h.AGAIN)
-  h.PLAINLY = (h.is_full or h.WIDEBYTES) and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
+  h.PLAINLY = (h.is_full or h.WIDEBYTES or h.PARTS == 3) and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
 end
 
 -- Results that may be computed again before it is better to compute all: one in 2048, and a place for each.
@@ -94,10 +96,10 @@ local function again(kernel, geometry, h)
            many = { scratch = kernel.name .. "_many", dtype = "int32", numel = 1, flag = true } }
 end
 
--- The loop's holes for three parts of bfloat16; nil where a tile of these does not fit.
-local function full_holes(h)
-  local f = setmetatable({ PARTS = 3, STAGED = false, CHECK = false, FIRST = false }, { __index = h })
-  f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = h.LOOP .. "_full", "bf16", "multiply_narrow", 32, "six"
+-- The loop's holes for three parts of bfloat16; nil where a tile of these does not fit. `alone`: there is no loop of pairs ahead.
+local function full_holes(h, alone)
+  local f = setmetatable({ PARTS = 3, STAGED = false, CHECK = false, FIRST = alone or false }, { __index = h })
+  f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = alone and h.LOOP or h.LOOP .. "_full", "bf16", "multiply_narrow", 32, "six"
   sized(f)
   return f.SHARED and f or nil
 end
@@ -259,10 +261,22 @@ function M.made(geometry, h, front, text, headers, factors, launches, how, needs
   return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(how, h.loop), needs = needs, launches = launches }
 end
 
+-- A geometry in three parts of bfloat16 at once; nil where a tile of these does not fit.
+local function kernels_apart(kernel, geometry, h, loop)
+  local f = full_holes(h, true)
+  if not f then return nil end
+  local left, right, packed, steps = packing(kernel, geometry, octets_of(f), pack.full_once)
+  local text, launches, headers = multiplying(kernel, geometry, f, left, right)
+  return M.made(geometry, f, packed, text, headers, { left, right }, joined(steps, launches), "float32 by six products of bf16 parts",
+    joined({ "tensor", "tensor_mma" }, loop == "wgmma" and { "tensor_group" } or { "tensor_attend", "tensor_parts" }))
+end
+
 --- The kernels of a geometry: text and launches, as every generator returns them. `kernel.roots[1]` is the
 --- result, or a node that follows it element by element. `loop`: as M.loop returns it.
 function M.kernels(kernel, geometry, loop)
   local h = holes(kernel, geometry, loop)
+  local made = geometry.apart and kernels_apart(kernel, geometry, h, loop)
+  if made then return made end
   h.is_full = geometry.full and full_holes(h) ~= nil
   h.FULL = h.is_full or nil
   sized(h)
