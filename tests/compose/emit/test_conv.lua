@@ -29,6 +29,17 @@ one("ConvTranspose1d(2, 3, 4, stride=6, dilation=4, padding=3)", "1, 2, 9")
 one("ConvTranspose3d(3, 2, (3, 3, 5), stride=2, padding=(1, 1, 2), output_padding=(1, 1, 0))", "1, 3, 3, 4, 5")
 one("ConvTranspose3d(3, 4, 3, stride=2, bias=False)", "1, 3, 4, 5, 3", "return self.c(x)")
 
+check.test("a transposed convolution of one channel a group", function()
+  for _, setup in ipairs { "ConvTranspose2d(6, 6, (3, 5), padding=(1, 3), groups=6)", "ConvTranspose1d(5, 5, 3, dilation=2, padding=1, groups=5)",
+    "ConvTranspose2d(6, 6, 3, padding=(3, 0), groups=6, bias=False)", "ConvTranspose2d(6, 6, (3, 5), stride=2, padding=(1, 2), output_padding=1, groups=6, bias=False)",
+    "ConvTranspose1d(5, 5, 2, stride=3, padding=1, output_padding=2, groups=5)", "ConvTranspose2d(6, 6, 3, stride=(1, 3), dilation=(1, 2), groups=6)" } do
+    local shape = setup:find "1d" and "2, 5, 9" or "2, 6, 7, 8"
+    composed.right("return torch.tanh(self.c(x))", ("[torch.randn(%s)]"):format(shape), "self.c = nn." .. setup, { libraries = false })
+  end
+  composed.right("return F.conv_transpose1d(x, y, stride=2, padding=1, groups=3)", "[torch.where(torch.arange(21.).view(1, 3, 7) == 3, float('inf'), torch.randn(1, 3, 7)), "
+    .. "torch.where(torch.arange(9.).view(3, 1, 3) == 5, float('inf'), torch.randn(3, 1, 3))]", nil, { libraries = false }, {})
+end)
+
 check.test("what a transposed convolution does not multiply may be infinite: weights, and inputs", function()
   for _, x in ipairs { "torch.randn(1, 2, 7)", "torch.where(torch.arange(14.).view(1, 2, 7) == 3, float('inf'), torch.randn(1, 2, 7))" } do
     composed.right("return F.conv_transpose1d(x, y, stride=3, padding=1)",

@@ -147,6 +147,29 @@ local function direct(g, x, w, c, out)
   return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
 end
 
+-- A transposed convolution of one channel a group, without dilation: an output meets each stride-th tap alone.
+local function met(g, x, w, c, out)
+  local wide = list(out)
+  for d = 1, c.dims do wide[#out + d] = -(-c.taps[d] // c.stride[d]) end
+  local function places(i)
+    local from, by, guards = { i[1], i[2] }, { i[2], index.const(0) }, {}
+    for d = 1, c.dims do
+      local at, q = index.plus(i[d + 2], c.padding[d]), i[#out + d]
+      by[d + 2] = index.add(index.mod(at, c.stride[d]), q, c.stride[d])
+      from[d + 2] = index.add(index.div(at, c.stride[d]), q, -1)
+      guards[#guards + 1] = index.back(by[d + 2], c.taps[d])
+      for _, e in ipairs(index.inside(from[d + 2], x.shape[d + 2])) do guards[#guards + 1] = e end
+    end
+    return from, by, guards
+  end
+  local function guards(i) return (select(3, places(i))) end
+  local a = g:view(x, wide, function(i) return (places(i)) end, guards, 0)
+  local b = g:view(w, wide, function(i) return (select(2, places(i))) end, guards, 0)
+  local axes = {}
+  for d = #out + 1, #wide do axes[d] = true end
+  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
+end
+
 -- How many products an output is the sum of.
 local function terms(x, c)
   local n = x.shape[2] // c.groups
@@ -165,14 +188,32 @@ local function is_scattered(x, c)
   return c.transposed and c.groups > 1 and x.dtype ~= "float32" and math.max(table.unpack(c.dilation)) > 1
 end
 
+-- A transposed convolution of one channel a group and of stride 1 is a plain one with turned weights, which a generator of windows makes.
+local function turned(g, w, c)
+  for d = 1, c.dims do
+    local back = c.dilation[d] * (c.taps[d] - 1) - c.padding[d]
+    if c.stride[d] ~= 1 or back < 0 then return w, c end
+  end
+  local plain = setmetatable({ transposed = false, padding = {} }, { __index = c })
+  for d = 1, c.dims do plain.padding[d] = c.dilation[d] * (c.taps[d] - 1) - c.padding[d] end
+  return g:view(w, w.shape, function(i)
+    local j = { i[1], i[2] }
+    for d = 1, c.dims do j[d + 2] = index.plus(index.scale(i[d + 2], -1), c.taps[d] - 1) end
+    return j
+  end), plain
+end
+
 local function convolution(g, op)
   local x, w, bias = op.by.input, op.by.weight, op.by.bias
   local out, c = op.out[1].shape, geometry(op, x, w)
+  local alone = c.transposed and c.groups > 1 and c.groups == x.shape[2] and w.shape[2] == 1 and not by_library(g, x.dtype)
+  if alone then w, c = turned(g, w, c) end
+  local is_met = alone and c.transposed and math.max(table.unpack(c.dilation)) == 1
   local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64) or is_thin(x, c, out) or is_scattered(x, c)
   if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
     return { g:node { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c } }
   end
-  local sum = own[x.dtype] and c.dims <= 3
+  local sum = is_met and met(g, x, w, c, out) or own[x.dtype] and c.dims <= 3
     and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = unrounded(x.dtype, bias), conv = c } or direct(g, x, w, c, out)
   return { bias and g:map("A + B", x.dtype, { sum, g:vector(bias, 2, #out) }) or sum }
 end
