@@ -57,12 +57,23 @@ check.test("without libraries a ragged batch is packed where a plain kernel, whi
   check.equal(is_packed(197, nil), false)
 end)
 
-check.test("long sums over few tiles are cut into parts that one more kernel joins", function()
-  local made = right("return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]")
-  check.equal(steps(made), "tanh_both tanh tanh_finish")
-  -- Of numbers of a wide range there are no such parts: nothing reads them.
-  right("return x @ y", "[torch.randn(130, 1100) * 10.0 ** (torch.rand(130, 1100) * 12 - 6), torch.randn(1100, 40) * 10.0 ** (torch.rand(1100, 40) * 12 - 6)]",
-    nil, { arch = "sm_90a", least = 0, again = 1 })
+check.test("long sums over few tiles are cut into parts, which the last block of a tile adds up, or a kernel of its own where that is faster", function()
+  local product, inputs = "return torch.tanh(x @ y)", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]"
+  check.equal(steps(right(product, inputs)), "tanh_both tanh")
+  check.equal(steps(right(product, inputs, nil, { arch = "sm_90a", least = 1 << 24, chip = composed.chip { launch = 0 } })), "tanh_both tanh tanh_finish")
+  -- Of numbers of a wide range there are no such parts, or there are those of a second kernel, by which blocks arrive once more.
+  local wide = "[torch.randn(130, 1100) * 10.0 ** (torch.rand(130, 1100) * 12 - 6), torch.randn(1100, 40) * 10.0 ** (torch.rand(1100, 40) * 12 - 6)]"
+  right("return x @ y", wide, nil, { arch = "sm_90a", least = 0, again = 1 })
+  check.equal(steps(right("return x @ y", wide, nil, { arch = "sm_90a", least = 0, again = 1, full = 1 })), "mm_both mm mm_both_full mm_full mm_again")
+end)
+
+check.test("parts of sums that no fence puts in order are a race", function()
+  local task <close> = assert(composed.task("return x @ y", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]"))
+  local made = assert(compose.make(task, hopper))
+  local source, count = made.source:gsub("atom%.acq_rel", "atom.relaxed")
+  check.equal(count, 1)
+  local r = assert(cawb.verify(task, cawb.candidate { source = source, plan = made.plan }, { trials = 1, repeats = 0, battery = {} }))
+  check.matches(r.reason, "a race on global memory, .*blocks run in any order")
 end)
 
 local function grid(made)
@@ -176,7 +187,7 @@ check.test("tensor cores of other GPUs: the instruction of a warp, factors fetch
   end
   composed.device = h100
   local made = composed.right("return x @ y", "[torch.rand(70, 2060), torch.rand(2060, 36)]", nil, { arch = "sm_80", least = 0 })
-  check.equal(steps(made), "mm_both mm mm_finish")
+  check.equal(steps(made), "mm_both mm")
 end)
 
 check.test("they keep all rules", function()

@@ -43,13 +43,24 @@ function M.conv(chip, bytes, terms, products) return bytes / (PACKED * chip.dram
 local STEP = 0.72            -- of the rate: a step of a tile
 local CACHE = 0.4            -- of the rate of L2: parts of sums that are written and read
 
+--- Seconds in which parts of sums are added up, and whether the last block of a tile to arrive does that; else a kernel more does. A
+--- tile has `rows` by `columns` results; `numel`: results of all tiles.
+function M.summed(chip, tiles, parts, rows, columns, numel)
+  if parts == 1 then return 0, false end
+  local all = 4 * parts * numel / (CACHE * chip.l2_rate)                       -- written, or read, by all blocks
+  local rate = math.min(chip.l2_sm * chip.clock, chip.l2_rate / math.min(tiles, chip.sms))
+  local last = all + 2 * chip.latency_fence / chip.clock + 4 * parts * rows * columns / rate
+  local other = chip.launch + 2 * all
+  return math.min(last, other), last <= other
+end
+
 --- Seconds of a grid of `tiles` tiles, each of `rows` by `columns` results and in `parts` parts of its `steps` steps of 64 terms. A step
 --- takes as long as its reads of both factors; `widest`: columns of the tile that STEP is of. `numel`: results.
 function M.tiles(chip, tiles, rows, columns, widest, parts, steps, numel)
   local step = 2 * rows * widest * 64 * rates.PRODUCTS * chip.sms / (STEP * rates.tensor(chip))
   local item = 4 * rows * widest * chip.sms / chip.l2_rate
   local rounds = ceil(tiles * parts, chip.sms) * (ceil(steps, parts) * step * (rows + columns) / (rows + widest) + item * columns / rows)
-  return rounds + (parts > 1 and chip.launch + 8 * parts * numel / (CACHE * chip.l2_rate) or 0)
+  return rounds + M.summed(chip, tiles, parts, rows, columns, numel)
 end
 
 -- ---- 16-bit numbers as they are, by guesses for an H100 that no measurement has confirmed
@@ -62,7 +73,7 @@ function M.sixteen(chip, loop, tiles, rows, columns, parts, steps, numel, near)
   local step = math.max(LEAST / chip.clock, 2 * rows * columns * 64 * chip.sms / rates.tensor(chip, loop),
     (rows / (near or 1) + columns) * 128 * chip.sms / (COMES * chip.l2_rate))
   local rounds = ceil(tiles * parts, chip.sms) * (ceil(steps, parts) * step + (FIXED + EACH * columns) / chip.clock)
-  return rounds + (parts > 1 and chip.launch + 8 * parts * numel / (CACHE * chip.l2_rate) or 0)
+  return rounds + M.summed(chip, tiles, parts, rows, columns, numel)
 end
 
 -- ---- factors that are not packed

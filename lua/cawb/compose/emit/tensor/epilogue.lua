@@ -12,9 +12,11 @@ local PLACE = { "int set", "int z", "int row" }
 -- C of a thread's sums, of block `j` of eight columns and `half`; `i`: which of eight neighbours of four blocks.
 local sums = {
   wgmma = { HALVES = 2, COLUMN = "tile.n * %d", FIRSTSUM = "sum[4 * j + 2 * half]", SECONDSUM = "sum[4 * j + 2 * half + 1]",
-            EIGHTH = "sum[4 * j + i / 2 * 4 + 2 * half + i % 2]" },
+            EIGHTH = "sum[4 * j + i / 2 * 4 + 2 * half + i % 2]",
+            FOUR = "sum + 4 * j", OWN = "threadIdx.x - 128", MEET = "group_meet(group)", WHICH = "group - 1" },
   mma = { HALVES = 4, COLUMN = "tile.n * %d + across", FIRSTSUM = "sum[half / 2][j][half % 2 * 2]", SECONDSUM = "sum[half / 2][j][half % 2 * 2 + 1]",
-          EIGHTH = "sum[half / 2][j + i / 2][half % 2 * 2 + i % 2]" },
+          EIGHTH = "sum[half / 2][j + i / 2][half % 2 * 2 + i % 2]",
+          FOUR = "&sum[0][0][0] + 4 * j", OWN = "t", MEET = "__syncthreads()", WHICH = "0" },
 }
 
 --- A root's value from a sum, in the variable `name`, at a place i of the node x, whose bias, if it has one, is at `at`.

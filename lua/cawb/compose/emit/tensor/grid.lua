@@ -104,7 +104,7 @@ end
 function M.holes(kernel, g, loop, columns, parts, bytes, near)
   local chunks, longest = ceil(g.left.depth, pack.CHUNK), M.longest(g)
   local h = { KERNEL = kernel.name, LOOP = kernel.name, WHAT = g.what, M = g.rows, N = g.columns, DEPTH = g.left.depth, ROWS = g.left.rows, BATCH = g.batch,
-              TILEN = columns, SUMS = columns // 2, EACH = loop == "wgmma" and columns // 8 or columns // 16, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, columns),
+              TILEN = columns, SUMS = columns // 2, FOURS = columns // 8, MEETS = loop == "wgmma" and 2 or 1, EACH = loop == "wgmma" and columns // 8 or columns // 16, DOWN = ceil(g.rows, TILE), ACROSS = ceil(g.columns, columns),
               PLACES = g.batch * g.rows * ceil(g.columns, 2), EVEN = g.columns % 2 == 0 or nil, THREADS = loop == "mma" and 256 or 384, loop = loop, chip = g.chip }
   local most = stepping(h, g, chunks)
   h.shifts = most > 0
@@ -113,7 +113,10 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
   h.NEAR, h.SLOTS = near, 0
   h.PER = ceil(ceil(longest, parts), near or 1) * (near or 1)
   h.SPLITS = ceil(longest, h.PER)
-  h.SPLIT, h.ITEMS = h.SPLITS > 1 or nil, h.DOWN * h.ACROSS * g.batch * h.SETS * h.SPLITS
+  local all = h.DOWN * h.ACROSS * g.batch * h.SETS
+  h.SPLIT, h.ITEMS, h.PARTED = h.SPLITS > 1 or nil, all * h.SPLITS, all
+  local _, last = costs.summed(g.chip, all, h.SPLITS, TILE, columns, g.batch * g.rows * g.columns)
+  h.LAST, h.FINISH = last or nil, h.SPLIT and not last or nil
   h.ROUND = round_of(g.sets, g.chip.sms)
   h.HIDDEN = g.hidden and ("%s ? part * %d/**/ : "):format(g.hidden.c(TILE, columns, ("m * %d"):format(TILE), ("n * %d"):format(columns)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)
@@ -124,7 +127,7 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
   local order
   order, h.NUMBER = order_of(h, g)
   h.TABLES = h.TABLES .. order
-  h.STAGED = loop == "wgmma" and g.turned and not h.SPLIT and columns % g.turned.side == 0 or nil
+  h.STAGED = loop == "wgmma" and g.turned and not h.FINISH and columns % g.turned.side == 0 or nil
   if h.STAGED then h.SIDE, h.SPREAD = g.turned.side, math.min(128, 64 * g.turned.side) end
   return h
 end

@@ -110,7 +110,7 @@ local function holes(kernel, g, loop, arrival)
   h.DEEPEST = h.TERMS
   h.DEEP = g.left.depth % pack.CHUNK == 0 and ("%d"):format(pack.CHUNK) or ("%d - 64 * step"):format(g.left.depth)
   -- A thread writes eight neighbours: columns that are brought by rows are spread for it, others change places behind the products.
-  h.EIGHT = g.eight and not h.SPLIT and not h.STAGED and h.EACH % 4 == 0 and g.columns % 8 == 0 or nil
+  h.EIGHT = g.eight and not h.FINISH and not h.STAGED and h.EACH % 4 == 0 and g.columns % 8 == 0 or nil
   h.SPREADS = h.EIGHT and loop == "wgmma" and right.along or nil
   h.TURNSEIGHT = h.EIGHT and not h.SPREADS or nil
   arrivals(h, arrival)
@@ -126,7 +126,7 @@ local function text_of(kernel, g, h, arrival)
   h.FROM = from_of(h)
   epilogue.holes(h, g, own)
   return template.complete(own, list, table.concat({ template.fill("tensor/templates/tiles", own, h), tensor.loop_text(own, h),
-    h.SPLIT and template.fill("tensor/templates/finish", own, h) or "" }, "\n")), nodes, after.headers
+    h.FINISH and template.fill("tensor/templates/finish", own, h) or "" }, "\n")), nodes, after.headers
 end
 
 -- The kernels that pack factors: texts, launches, what they make, and the factors; the holes of what they make.
@@ -159,11 +159,13 @@ function M.kernels(kernel, g, loop)
   local packed = {}
   for k, factor in ipairs(all) do packed[k] = factor.packed end
   local partial = tensor.partial(kernel, g, h)
-  if h.SPLIT then h.FACTORS, h.PASSFACTORS = h.FACTORS .. ", float *__restrict__ partial", h.PASSFACTORS .. ", partial" end
+  local parted, pass = tensor.parted(h)
+  h.FACTORS, h.PASSFACTORS = h.FACTORS .. parted, h.PASSFACTORS .. pass
   local text, nodes, headers = text_of(kernel, g, h, arrival)
   steps[#steps + 1] = { kernel = kernel.name, grid = { math.min(h.ITEMS, loop == "mma" and 2 * g.chip.sms or g.chip.sms) }, block = { h.THREADS },
     shared = h.SHARED, arguments = joined(nodes, packed, partial) }
-  if h.SPLIT then steps[#steps + 1] = tensor.finish(kernel, h, nodes, {}, partial[1]) end
+  if h.LAST then table.insert(steps, 1, { fill = partial[2], value = 0 }) end
+  if h.FINISH then steps[#steps + 1] = tensor.finish(kernel, h, nodes, {}, partial[1]) end
   return tensor.made(g, h, packed_texts, text, headers, all, steps, g.dtype,
     { "tensor", "tensor_attend", "tensor_mma", "tensor_rows", "tensor_tile", table.unpack(loop == "wgmma" and { "tensor_group", "tensor_warpgroup" } or {}) })
 end

@@ -125,7 +125,7 @@ end
 
 -- The function of sums in parts that are split on the way: an epilogue of 64 columns a tile, of four warps beside each other.
 local function wide_text(own, geometry, h)
-  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, SPLIT = false }, { __index = h })
+  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = false }, { __index = h })
   epilogue.holes(w, geometry, own)
   return template.fill("tensor/templates/wide", own, w)
 end
@@ -147,7 +147,7 @@ local function text_of(kernel, geometry, h, f)
     epilogue.holes(f, geometry, own)
     texts[#texts + 1] = M.loop_text(own, f)
   end
-  if h.SPLIT then add "finish" end
+  if h.FINISH then add "finish" end
   if h.CHECK then add "again" end
   return template.complete(own, list, table.concat(texts, "\n")), nodes, after.headers
 end
@@ -188,9 +188,17 @@ function M.finish(kernel, h, nodes, more, partial)
   return { kernel = kernel.name .. "_finish", grid = { math.min(ceil(h.PLACES, 256), 16 * h.chip.sms) }, block = { 256 }, arguments = joined(nodes, more, { partial }) }
 end
 
---- The parts of sums where k is in parts, as a list of none or one.
+--- The parts of sums where k is in parts, and how many blocks of each tile have left theirs where the last one adds them up.
 function M.partial(kernel, g, h)
-  return h.SPLIT and { { scratch = kernel.name .. "_partial", dtype = "float32", numel = g.batch * h.SPLITS * g.rows * g.columns } } or {}
+  if not h.SPLIT then return {} end
+  local numel = h.LAST and h.ITEMS * tiles.ROWS * h.TILEN or g.batch * h.SPLITS * g.rows * g.columns
+  return { { scratch = kernel.name .. "_partial", dtype = "float32", numel = numel },
+           h.LAST and { scratch = kernel.name .. "_arrived", dtype = "int32", numel = h.PARTED * h.MEETS, flag = true } or nil }
+end
+
+--- What a kernel that writes parts of sums takes besides: its declarations, and their names as a call passes them on.
+function M.parted(h)
+  return (h.SPLIT and ", float *partial" or "") .. (h.LAST and ", unsigned *arrived" or ""), (h.SPLIT and ", partial" or "") .. (h.LAST and ", arrived" or "")
 end
 
 local function multiplying(kernel, geometry, h, left, right)
@@ -200,8 +208,8 @@ local function multiplying(kernel, geometry, h, left, right)
   local checked = again(kernel, geometry, h)
   divide(h, left, right)
   local f = h.is_full and full_holes(h) or nil
-  local parted = h.SPLIT and ", float *__restrict__ partial" or ""
-  h.FACTORS, h.PASSFACTORS = FACTORS .. parted, ", a, a_scales, b, b_scales, a_wide, b_wide" .. (h.SPLIT and ", partial" or "")
+  local parted, pass = M.parted(h)
+  h.FACTORS, h.PASSFACTORS = FACTORS .. parted, ", a, a_scales, b, b_scales, a_wide, b_wide" .. pass
   if f then
     f.FACTORS, f.PASSFACTORS, f.OTHER = h.FACTORS .. ", const int *__restrict__ many", h.PASSFACTORS .. ", many", h.NOTFULL
   end
@@ -213,11 +221,12 @@ local function multiplying(kernel, geometry, h, left, right)
   local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.THREADS }, shared = h.SHARED,
     arguments = joined(nodes, packed, flags, partial, notes) } }
   if h.CHECK then table.insert(launches, 1, { fill = checked.many, value = 0 }) end
+  if h.LAST then table.insert(launches, 1, { fill = partial[2], value = 0 }) end
   if f then
     local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, partial, { checked.many }), { left = left, right = right })
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
-  if h.SPLIT then launches[#launches + 1] = M.finish(kernel, h, nodes, flags, partial[1]) end
+  if h.FINISH then launches[#launches + 1] = M.finish(kernel, h, nodes, flags, partial[1]) end
   if h.CHECK then
     launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.chip.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
                                 arguments = joined(nodes, packed, flags, notes) }
@@ -258,7 +267,8 @@ function M.made(geometry, h, front, text, headers, factors, launches, how, needs
     for header in pairs(factor.headers) do headers[header] = true end
   end
   local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, front, { text })
-  return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(how, h.loop), needs = needs, launches = launches }
+  return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(how, h.loop),
+           needs = joined(h.LAST and { "meet" } or {}, needs), launches = launches }
 end
 
 -- A geometry in three parts of bfloat16 at once; nil where a tile of these does not fit.

@@ -1,4 +1,4 @@
-$if SPLIT
+$if FINISH
         float *to = partial + (((size_t)tile.z * $SPLITS/**/ + tile.part) * $M/**/ + row) * $N/**/ + column;
 $if EVEN
         if (column < $N/**/) *(float2 *)to = make_float2(first, second);

@@ -1,3 +1,28 @@
+$if LAST
+    // Each block leaves its part of the sums. The last block of a tile to arrive adds up all parts, in order, and goes on.
+    const int number = (tile.z * $DOWN + tile.m) * $ACROSS + tile.n;
+    float4 *const parts = (float4 *)partial + (size_t)number * ($SPLITS * $FOURS * 256) + $OWN;
+    const bool is_inside = tile.m * 128 + line < $M/**/;
+    UNROLL for (int j = 0; j < $FOURS; j++) {
+      const float *const v = $FOUR;
+      if (is_inside) __stcg(parts + (tile.part * $FOURS + j) * 256, make_float4(v[0], v[1], v[2], v[3]));
+    }
+    __shared__ bool is_last[$MEETS];
+    $MEET;
+    if (t == 0) is_last[$WHICH] = arrive_last(arrived + number * $MEETS + $WHICH, $SPLITS);
+    $MEET;
+    if (!is_last[$WHICH]) continue;
+    UNROLL for (int j = 0; j < $FOURS; j++) {
+      float *const v = $FOUR;
+      v[0] = v[1] = v[2] = v[3] = 0.0f;
+    }
+    for (int p = 0; p < $SPLITS && is_inside; p++)
+      UNROLL for (int j = 0; j < $FOURS; j++) {
+        const float4 w = __ldcg(parts + (p * $FOURS + j) * 256);
+        float *const v = $FOUR;
+        v[0] += w.x, v[1] += w.y, v[2] += w.z, v[3] += w.w;
+      }
+$end
 $if STAGED
     // Neighbours in memory are neighbouring rows: 32 columns of the group's rows at a time are turned in shared memory, so that a warp
     // writes what lies together.
