@@ -3,20 +3,23 @@
 **
 ** A kernel that only waits goes ahead of a batch of launches. While it waits, the host
 ** puts the launches on the stream, with an event behind each, so that the time between
-** two events holds no host latency. It does hold an event and the gap between two kernels:
-** 3.7 us a launch on an H200, where a graph has 0.9 us. Caches are as the launch before left them.
+** two events holds no host latency. It does hold an event and the gap between two kernels,
+** 3.7 us on an H200, where a graph has 0.9 us. Kernels that do nothing, in the same queue,
+** take as long: their time is subtracted. Caches are as the launch before left them.
 */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/device.h"
 
 #define BATCH 128u             /* launches in one queue: the driver's holds about 1,000 commands */
+#define EMPTY 8u               /* kernels that do nothing, ahead of them */
 #define RUNS 5u                /* of the plan; the median counts */
 #define MOST_LATE 5u           /* runs that the host did not queue in time, and that are repeated */
 #define A_LAUNCH 20e-6         /* seconds that the host may take for a launch and its event */
 
-/* wait(ns): one thread looks at the time until so many nanoseconds have passed. */
+/* wait(ns): one thread looks at the time until so many nanoseconds have passed. nothing(): it ends. */
 static const char wait_ptx[] =
   ".version 7.0\n.target sm_50\n.address_size 64\n"
   ".visible .entry wait(.param .u64 ns)\n{\n"
@@ -28,19 +31,21 @@ static const char wait_ptx[] =
   "sub.u64 %now, %now, %begun;\n"
   "setp.lt.u64 %p, %now, %n;\n"
   "@%p bra again;\n"
-  "ret;\n}\n";
+  "ret;\n}\n"
+  ".visible .entry nothing()\n{\nret;\n}\n";
 
 typedef struct queue {
   CUmodule module;
-  CUfunction wait;
-  CUevent at[BATCH + 1];       /* ahead of the first launch, and behind each */
+  CUfunction wait, nothing;
+  CUevent at[EMPTY + BATCH + 1];                   /* ahead of the first launch, and behind each */
   double patience;             /* seconds a launch; doubled where the host was late */
   int late;                    /* 1: in this run */
+  double empty;                /* seconds of a kernel that does nothing: the median of a batch, the least of all batches */
   double *seconds;             /* launches x RUNS */
 } queue;
 
 static void close_queue(cawb_cuda *c, queue *q) {
-  for (size_t i = 0; i <= BATCH; i++)
+  for (size_t i = 0; i <= EMPTY + BATCH; i++)
     if (q->at[i] != NULL) c->cu.cuEventDestroy(q->at[i]);
   if (q->module != NULL) c->cu.cuModuleUnload(q->module);
   free(q->seconds);
@@ -49,28 +54,35 @@ static void close_queue(cawb_cuda *c, queue *q) {
 static CUresult open_queue(cawb_cuda *c, queue *q) {
   CUresult r = c->cu.cuModuleLoadDataEx(&q->module, wait_ptx, 0, NULL, NULL);
   if (r == CUDA_SUCCESS) r = c->cu.cuModuleGetFunction(&q->wait, q->module, "wait");
-  for (size_t i = 0; i <= BATCH && r == CUDA_SUCCESS; i++)
+  if (r == CUDA_SUCCESS) r = c->cu.cuModuleGetFunction(&q->nothing, q->module, "nothing");
+  for (size_t i = 0; i <= EMPTY + BATCH && r == CUDA_SUCCESS; i++)
     r = c->cu.cuEventCreate(&q->at[i], CU_EVENT_DEFAULT);
   return r;
 }
 
-static CUresult enqueue_wait(cawb_cuda *c, const queue *q, double seconds) {
-  uint64_t ns = (uint64_t)(seconds * 1e9);
-  void *args[] = { &ns };
+/* A kernel of one thread. */
+static CUresult enqueue_one(cawb_cuda *c, CUfunction f, void **args) {
   CUlaunchConfig config;
   memset(&config, 0, sizeof config);
   config.gridDimX = config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = config.blockDimY = config.blockDimZ = 1;
   config.hStream = c->stream;
-  return c->cu.cuLaunchKernelEx(&config, q->wait, args, NULL);
+  return c->cu.cuLaunchKernelEx(&config, f, args, NULL);
 }
 
+static CUresult enqueue_wait(cawb_cuda *c, const queue *q, double seconds) {
+  uint64_t ns = (uint64_t)(seconds * 1e9);
+  void *args[] = { &ns };
+  return enqueue_one(c, q->wait, args);
+}
+
+/* The kernels that do nothing, then the batch; an event behind each. */
 static CUresult enqueue_batch(cawb_cuda *c, queue *q, cawb_module *m, const cawb_step *steps,
                               size_t n) {
-  CUresult r = enqueue_wait(c, q, q->patience * (double)(n + 1));
+  CUresult r = enqueue_wait(c, q, q->patience * (double)(EMPTY + n + 1));
   if (r == CUDA_SUCCESS) r = c->cu.cuEventRecord(q->at[0], c->stream);
-  for (size_t i = 0; i < n && r == CUDA_SUCCESS; i++) {
-    r = cawb_cuda_enqueue(c, m, &steps[i]);
+  for (size_t i = 0; i < EMPTY + n && r == CUDA_SUCCESS; i++) {
+    r = i < EMPTY ? enqueue_one(c, q->nothing, NULL) : cawb_cuda_enqueue(c, m, &steps[i - EMPTY]);
     if (r == CUDA_SUCCESS) r = c->cu.cuEventRecord(q->at[i + 1], c->stream);
   }
   if (r == CUDA_SUCCESS && c->cu.cuEventQuery(q->at[0]) == CUDA_SUCCESS) q->late = 1;
@@ -80,12 +92,16 @@ static CUresult enqueue_batch(cawb_cuda *c, queue *q, cawb_module *m, const cawb
 /* `seconds`: of the batch's first step in this run. */
 static CUresult time_batch(cawb_cuda *c, queue *q, cawb_module *m, const cawb_step *steps,
                            size_t n, double *seconds) {
+  double empty[EMPTY];
   CUresult r = enqueue_batch(c, q, m, steps, n);
-  for (size_t i = 0; i < n && r == CUDA_SUCCESS; i++) {
+  for (size_t i = 0; i < EMPTY + n && r == CUDA_SUCCESS; i++) {
     float ms = 0;
     r = c->cu.cuEventElapsedTime(&ms, q->at[i], q->at[i + 1]);
-    seconds[i * RUNS] = (double)ms * 1e-3;
+    *(i < EMPTY ? &empty[i] : &seconds[(i - EMPTY) * RUNS]) = (double)ms * 1e-3;
   }
+  if (r != CUDA_SUCCESS) return r;
+  double middle = cawb_cuda_median(empty, EMPTY);
+  if (q->empty == 0 || middle < q->empty) q->empty = middle;
   return r;
 }
 
@@ -109,6 +125,8 @@ static CUresult time_runs(cawb_cuda *c, queue *q, const cawb_cuda_job *j) {
   return r;
 }
 
+static double beyond(double seconds, double empty) { return seconds > empty ? seconds - empty : 0; }
+
 static cawb_status add_medians(const queue *q, const cawb_cuda_job *j, cawb_err *err) {
   unsigned launch = 0;
   cawb_status rc = CAWB_OK;
@@ -116,8 +134,11 @@ static cawb_status add_medians(const queue *q, const cawb_cuda_job *j, cawb_err 
     if (j->steps[i].kind == CAWB_STEP_FILL) continue;
     rc = cawb_profile_add(j->p, (cawb_profile_value){
       launch++, cawb_cuda_step_name(&j->steps[i]), "seconds", "events",
-      cawb_cuda_median(&q->seconds[i * RUNS], RUNS) }, err);
+      beyond(cawb_cuda_median(&q->seconds[i * RUNS], RUNS), q->empty) }, err);
   }
+  size_t n = strlen(j->p->note);
+  snprintf(j->p->note + n, sizeof j->p->note - n, "%sthe time of a launch is what it takes beyond an empty "
+           "kernel in the same queue, which takes %.2f us", n > 0 ? "; " : "", q->empty * 1e6);
   return rc;
 }
 

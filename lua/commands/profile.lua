@@ -121,7 +121,7 @@ local function print_kinds(task, candidate, all, p, made)
   local times = { own = timed.ok and timed.time_s.median or nil, theirs = b and b.time_s and b.time_s.median }
   print(("%s on %s, %s%s; counted by %s"):format(candidate.name, task.device.info.model, task.name, p.modelled and " (modelled)" or "", p.source))
   for _, line in ipairs(kinds.lines(own, theirs, times, p.modelled)) do print(line) end
-  if p.source == "events" then print("a launch's time holds that of an event, about 4 us: compare launches with each other, not with the whole; " .. (p.note or "no counters")) end
+  if p.source == "events" then print(p.note) end
   if not timed.ok then print("not timed: " .. timed.reason) end
 end
 

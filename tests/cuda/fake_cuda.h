@@ -20,6 +20,7 @@ typedef struct fake_cuda {
   uint64_t cycles, ns;         /* of the SM */
   unsigned launches, clusters, memsets, graphs, resets;
   unsigned waits;              /* queues of launches that were timed one by one */
+  int empty;                   /* the last launch was of a kernel that does nothing: an event behind it has less time */
   int opted_shared;            /* the last opt-in to dynamic shared memory */
   uint32_t counter;            /* the one __device__ variable: launches since it was put back */
   CUresult init, attach;       /* what cuInit and cuIpcOpenMemHandle give */
