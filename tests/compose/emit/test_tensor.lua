@@ -68,6 +68,7 @@ check.test("long sums over few tiles are cut into parts, which the last block of
 end)
 
 check.test("parts of sums that no fence puts in order are a race", function()
+  if not h100.info.modelled then return end
   local task <close> = assert(composed.task("return x @ y", "[torch.rand(96, 4160), torch.rand(4160, 161) / 4160]"))
   local made = assert(compose.make(task, hopper))
   local source, count = made.source:gsub("atom%.acq_rel", "atom.relaxed")
