@@ -15,7 +15,7 @@
 #include "gpu/ptx/kernels.h"
 
 /* Beyond these a source is refused, a log loses its middle. */
-#define CAWB_COMPILE_MAX_SOURCE (1u << 20)
+#define CAWB_COMPILE_MAX_SOURCE (4u << 20)
 #define CAWB_COMPILE_MAX_LOG    (1u << 18)
 
 typedef struct cawb_compiler cawb_compiler;

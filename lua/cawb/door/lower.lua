@@ -25,7 +25,7 @@ end
 -- A candidate; or nil and why there is none. A mistake in compose concerns this graph alone.
 local function make(task, request, way)
   local fine, made, why = pcall(compose.make, task, { arch = task.device.info.arch, sms = request.sms, memory = request.bytes, libraries = false,
-                                                      fuse = way.fuse })
+                                                      gradients = request.gradients, fuse = way.fuse })
   if not fine then return nil, "a mistake in the compiler: " .. tostring(made):match "[^\n]*" end
   return made, why
 end
@@ -56,7 +56,8 @@ function M.hello(device)
 end
 
 --- The package of one graph, { ok = true, source, plan, ptx, cubin, export }, or { ok = false, reason, name }.
---- `request`: graph, memory, inputs, outputs, params as the task host describes them; sms and bytes of the device, where known.
+--- `request`: graph, memory, inputs, outputs, params as the task host describes them; sms and bytes of the device, where known; gradients:
+--- whether it computes these (candidate.lua).
 function M.package(device, request)
   local task, reply = task_of(device, request), nil
   for _, way in ipairs(ways) do

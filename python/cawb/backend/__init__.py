@@ -87,6 +87,8 @@ class Compiler:
 
     def part(self, module, example, params, chip, entry, alone=True):
         recorded = recording.record(module, example, params, lowering.operators(chip.simulated))
+        if self.kind == "backward":
+            recorded.request["gradients"] = True
         if not recorded.made:
             entry.part(operators=0, why="it computes nothing")
             return fallback.eager(module)

@@ -70,6 +70,20 @@ check.test("sums over batch and places, in three parts at once where no library 
   end
 end)
 
+-- As in the gradient of a convolution's input.
+check.test("convolutions of gradients, in three parts at once", function()
+  local bodies = { "return torch.nn.functional.conv2d(x, y, padding=1)", "return torch.nn.functional.conv_transpose2d(x, y, stride=2, padding=1)" }
+  local images = "[(%s).reshape(2, 32, 10, 80), (%s)[:576].reshape(%s, 3, 3)]"
+  for k, body in ipairs(bodies) do
+    for _, arch in ipairs { "sm_90a", "sm_80" } do
+      for _, name in ipairs { "every element of another size", "one infinity" } do
+        local a, b = table.unpack(kinds[name])
+        composed.close(body, images:format(a, b, k == 1 and "144, 32" or "32, 144"), { arch = arch, gradients = true, words = "six products of bf16 parts" }, TIMES[name])
+      end
+    end
+  end
+end)
+
 check.test("the instruction of a warp", function()
   close(("[%s]"):format(table.concat(kinds.uniform, ", ")), { arch = "sm_80" })
   close(("[%s]"):format(table.concat(kinds.normal, ", ")), { arch = "sm_80" })

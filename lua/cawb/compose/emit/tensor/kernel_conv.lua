@@ -246,7 +246,7 @@ function M.geometry(kernel, x, options)
   return {
     what = ("%s of %d channels to %d, %d taps"):format(c.transposed and "a transposed convolution" or "a convolution", channels, columns,
       product(c.taps)),
-    chip = options.chip, dtype = sixteen.type_of(x), full = is_full(x, c, p, channels, columns, options),
+    chip = options.chip, dtype = sixteen.type_of(x), apart = options.gradients, full = is_full(x, c, p, channels, columns, options),
     terms = (c.transposed and x.inputs[1].shape[2] // c.groups or channels) * product(c.taps), batch = c.groups, rows = x.shape[1] * product(p.places), columns = columns * p.side, sets = p.sets,
     left = { rows = view.shape[2], depth = view.shape[3], along = false, gaps = p.gaps,
              element = function(body, z, row, k) return body:value(view, { z, row, k }) end },
