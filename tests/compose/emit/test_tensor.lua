@@ -131,7 +131,7 @@ check.test("several results follow from one product: what a gradient will need, 
     check.equal(#made.kernels, 1)
   end
   try("both last", "[torch.randn(256, 512), torch.randn(512, 136)]", "2, 128, 136")
-  try("both last last_finish", "[torch.rand(96, 4160), torch.rand(4160, 160) / 4160]", "2, 48, 160")
+  try("both last", "[torch.rand(96, 4160), torch.rand(4160, 160) / 4160]", "2, 48, 160")
   check.equal(#right("h = x @ y\nreturn h, F.gelu(h) * 2", "[torch.randn(300, 250), torch.randn(250, 237)]").kernels, 1)
   local wide = "[torch.randn(130, 1100) * 10.0 ** (torch.rand(130, 1100) * 12 - 6), torch.randn(1100, 40) * 10.0 ** (torch.rand(1100, 40) * 12 - 6)]"
   right("h = x @ y\nreturn h, h.relu()", wide, nil, { arch = "sm_90a", least = 0, again = 1 })
