@@ -156,10 +156,11 @@ def table(rows):
         chosen = [row for row in rows if row["mode"] == mode]
         timed = [row["times"] for row in chosen if row.get("times")]
         better = [min(ratio(t[other], t["cawb"])[0] for other in ("eager", "inductor") if other in t) for t in timed]
-        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d whole; over the better of both %s, least %s"
+        seconds = [row["seconds"]["cawb"] / row["seconds"]["inductor"] for row in chosen if "inductor" in row.get("seconds", {})]
+        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d whole; over the better of both %s, least %s; seconds %s of Inductor's"
               % (mode, len(chosen), sum(row.get("right") is True for row in chosen), sum(row.get("right") is False for row in chosen),
                  sum("fell" not in row for row in chosen), sum(row.get("fell") == 0 for row in chosen), mean(better),
-                 "%.2fx" % min(better) if better else "none"))
+                 "%.2fx" % min(better) if better else "none", "%.2f" % statistics.median(seconds) if seconds else "none"))
     lacking = {}
     for row in rows:
         for operator, _, why in row.get("left", []):

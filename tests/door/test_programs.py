@@ -65,7 +65,7 @@ class Programs(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as said:
             programs.table(json.loads(json.dumps(rows)))
         text = said.getvalue()
-        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x", text)
+        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x; seconds 0.75 of Inductor's", text)
         self.assertIn("4.00 [4.00, 4.00]", text)
         self.assertIn("failed: no memory", text)
         self.assertIn("  1  aten.a.default: no way (third)", text)
