@@ -175,7 +175,7 @@ class Run:
         """Writes answers to the prompts from number `there` on, some at a time."""
         model, tokenizer = weights.load(self.path, self.knobs["seed"])
         model = weights.merged(model, self.adapter(stage))
-        some = max(1, 2 * self.knobs["at_once"] // self.knobs["samples"])
+        some = max(1, self.knobs["at_once"] // self.knobs["samples"])
         for first in range(there, len(prompts), some):
             for answers in samples.write(model, tokenizer, prompts[first:first + some], self.knobs, self.knobs["seed"] + first):
                 measure.keep(path, answers)
