@@ -4,8 +4,8 @@
 ** A kernel that only waits goes ahead of a batch of launches. While it waits, the host
 ** puts the launches on the stream, with an event behind each, so that the time between
 ** two events holds no host latency. It does hold an event and the gap between two kernels,
-** 3.7 us on an H200, where a graph has 0.9 us. Kernels that do nothing, in the same queue,
-** take as long: their time is subtracted. Caches are as the launch before left them.
+** 3.7 us on an H200, where a graph has 0.9 us. The time of kernels that do nothing, in the
+** same queue, is subtracted for that. Caches are as the launch before left them.
 */
 #include <stdio.h>
 #include <stdlib.h>

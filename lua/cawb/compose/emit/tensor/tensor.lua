@@ -9,7 +9,7 @@
 --           every bit of a float32
 --   wide    otherwise the kernel that finds it splits factors into three parts on their way, where no factor is of parameters
 --   plain   what remains is done without tensor cores: where a number is infinite, or factors are of parameters
--- A product of gradients (`apart`) is packed as three parts at once.
+-- A product or convolution of gradients (`apart`) is packed as three parts at once.
 --
 -- A geometry describes the product. kernel_matrix.lua or kernel_conv.lua makes it:
 --   what            in words
