@@ -96,6 +96,7 @@ static cawb_status describe_limits(cawb_cuda *c, cawb_err *err) {
     cawb_status s = attribute(c, wanted[i].which, wanted[i].out, err);
     if (s != CAWB_OK) return s;
   }
+  c->dependents = major >= 9;
   info->sms = (unsigned)sms;
   info->l2 = (size_t)l2;
   info->shared_block = (size_t)shared;

@@ -64,6 +64,7 @@ typedef struct cawb_cuda {
   CUevent start, stop;
   int grid[3], block[3];       /* the largest launch */
   int clusters, persisting;    /* 1: has thread block clusters, a persisting L2 */
+  int dependents;              /* 1: a kernel may begin while the one before it ends */
   size_t granule;              /* of mappings, bytes; 0: this GPU cannot map */
   cawb_cuda_region *regions;   /* memory allocated or attached */
   cawb_module *modules;

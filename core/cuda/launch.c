@@ -144,7 +144,7 @@ cawb_status cawb_cuda_prepare(cawb_cuda *c, cawb_module *m, const cawb_step *ste
 /* ---- starting ---- */
 
 static CUresult launch(cawb_cuda *c, const cawb_step *s, const cawb_cuda_function *f) {
-  CUlaunchAttribute attrs[2];
+  CUlaunchAttribute attrs[3];
   unsigned n = 0;
   memset(attrs, 0, sizeof attrs);
   if (has_cluster(s)) {
@@ -156,6 +156,10 @@ static CUresult launch(cawb_cuda *c, const cawb_step *s, const cawb_cuda_functio
   if (s->cooperative) {
     attrs[n].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
     attrs[n++].value.cooperative = 1;
+  }
+  if (s->dependent && c->dependents) {           /* captured, it becomes a programmatic edge of the graph */
+    attrs[n].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attrs[n++].value.programmaticStreamSerializationAllowed = 1;
   }
   CUlaunchConfig config = {
     .gridDimX = s->grid[0], .gridDimY = s->grid[1], .gridDimZ = s->grid[2],

@@ -1,6 +1,6 @@
 /*
 ** fake_driver.c - a libcuda.so.1 for the launcher (core/cuda/launcher): it starts nothing and writes down what it is asked, a line
-** each, into the file $FAKE_LOG. $FAKE_FAIL names a function that fails; $FAKE_CAPTURING says that streams are being captured.
+** each, into the file $FAKE_LOG. $FAKE_FAIL names a function that fails, in the first $FAKE_TIMES failures of all; $FAKE_CAPTURING says that streams are being captured.
 */
 #include <stdint.h>
 #include <stdio.h>
@@ -21,9 +21,12 @@ static void say(const char *text) {
   fclose(f);
 }
 
+static int failed;                   /* how often, of all */
+
 static int fails(const char *name) {
-  const char *which = getenv("FAKE_FAIL");
-  return which != NULL && strcmp(which, name) == 0 ? 700 : 0;
+  const char *which = getenv("FAKE_FAIL"), *times = getenv("FAKE_TIMES");
+  if (which == NULL || strcmp(which, name) != 0) return 0;
+  return times == NULL || failed++ < atoi(times) ? 700 : 0;
 }
 
 static void block(char *out, void **extra) {
@@ -40,6 +43,15 @@ int cuModuleGetFunction(void **f, void *m, const char *name) { (void)m; *f = (vo
 int cuStreamIsCapturing(void *s, int *status) { (void)s; *status = getenv("FAKE_CAPTURING") != NULL; return 0; }
 int cuGetErrorName(int code, const char **name) { *name = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "?"; return 0; }
 
+/* $FAKE_MAJOR: the compute capability. */
+int cuCtxGetDevice(int *device) { *device = 3; return 0; }
+
+int cuDeviceGetAttribute(int *value, int which, int device) {
+  const char *major = getenv("FAKE_MAJOR");
+  *value = which == 75 && device == 3 && major != NULL ? atoi(major) : 0;
+  return 0;
+}
+
 int cuFuncSetAttribute(void *f, int what, int value) {
   char text[256];
   snprintf(text, sizeof text, "set %s %d %d", (char *)f, what, value);
@@ -51,7 +63,8 @@ int cuLaunchKernelEx(const config *c, void *f, void **p, void **extra) {
   char text[4096], args[2048];
   (void)p;
   block(args, extra);
-  snprintf(text, sizeof text, "launch %s %u %u %u attrs %u args %s stream %p", (char *)f, c->g[0], c->b[0], c->shared, c->n, args, c->stream);
+  snprintf(text, sizeof text, "launch %s %u %u %u attrs %u args %s stream %p%s", (char *)f, c->g[0], c->b[0], c->shared, c->n, args, c->stream,
+           c->n > 0 && c->attrs[c->n - 1].id == 6 && c->attrs[c->n - 1].dim[0] ? " programmatic" : "");
   say(text);
   return fails("launch");
 }
@@ -84,6 +97,14 @@ int cuGraphAddMemsetNode(void **node, void *g, void **after, size_t n, const mem
   snprintf(text, sizeof text, "memset node %llx %u %u %zu %zu after %zu", m->a, m->value, m->element, m->width, m->height, n);
   say(text);
   return 0;
+}
+
+int cuGraphAddDependencies_v2(void *g, void **from, void **to, const unsigned char *data, size_t n) {
+  char text[256];
+  (void)g;
+  snprintf(text, sizeof text, "edge %zu %d %d %d", n == 1 ? (size_t)((char *)to[0] - (char *)from[0]) : 0, data[0], data[1], data[2]);
+  say(text);
+  return fails("edges");
 }
 
 int cuGraphKernelNodeSetAttribute(void *node, int id, const void *value) {

@@ -45,6 +45,11 @@ CALL = [{"kind": "fill", "tensor": 3, "bytes": 64, "pattern": 7},
         kernel("second", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], cooperative=True, shared=49152)]
 
 
+# Of its launches the first, and one behind a fill, do not begin early, whatever they say: what is ahead of them is no launch of the call.
+DEPENDENT = [kernel("first", [[0, 0, 0]], "00" * 16, dependent=True), kernel("second", [[0, 2, 0]], "00" * 16, dependent=True),
+             {"kind": "fill", "tensor": 3, "bytes": 64, "pattern": 7}, kernel("third", [[0, 3, 0]], "00" * 16, dependent=True),
+             kernel("fourth", [[0, 2, 0], [8, 5, 0]], "00" * 16, cluster=[2, 1, 1], dependent=True)]
+
 FORM = ((16,), (1,), torch.float32)
 
 
@@ -93,12 +98,13 @@ class Launcher(unittest.TestCase):
     def tearDownClass(cls):
         cls.room.cleanup()
 
-    def drive(self, graph, **more):
+    def drive(self, graph, call=None, **more):
         """Three calls, the third with a changed parameter: what failed, the facts, and the driver's lines."""
         log = self.folder / "log"
         log.unlink(missing_ok=True)
         log.touch()
-        package = types.SimpleNamespace(export={"tensors": TENSORS, "prepare": PREPARE, "call": CALL}, path=lambda _: str(self.folder / "image"))
+        package = types.SimpleNamespace(export={"tensors": TENSORS, "prepare": PREPARE, "call": call or CALL},
+                                        path=lambda _: str(self.folder / "image"))
         said, outs, x, w = [], [], beginning(16), beginning(16)
         with contextlib.ExitStack() as stack:
             stack.enter_context(mock.patch.dict(os.environ, {"FAKE_LOG": str(log), **more}))
@@ -146,7 +152,7 @@ class Launcher(unittest.TestCase):
     def test_plain_launches(self):
         said, facts, lines = self.drive(0)
         self.assertEqual(said, [])
-        self.assertEqual(facts["counts"], [0, 0, 8])                # twice packed, three calls of two kernels
+        self.assertEqual(facts["counts"], [0, 0, 8, 0])             # twice packed, three calls of two kernels
         self.assertIn("set first 8 65536", lines)
         self.assertIn("set second 8 49152", lines)                  # its own __shared__ variables come to these
         packed = [i for i, line in enumerate(lines) if line.startswith("launch pack")]
@@ -167,7 +173,7 @@ class Launcher(unittest.TestCase):
     def test_a_graph_is_made_once_and_follows_addresses(self):
         said, facts, lines = self.drive(3)
         self.assertEqual(said, [])
-        made, changed, started = facts["counts"]
+        made, changed, started, _ = facts["counts"]
         self.assertEqual((made, started), (1, 2))                   # only packing is started alone
         self.assertEqual(sum(line.startswith("graph stream 0x77") for line in lines), 3)
         self.assertEqual(sum("node" in line for line in lines), 3)
@@ -178,6 +184,33 @@ class Launcher(unittest.TestCase):
         self.assertEqual(last, [a for i, a in enumerate(facts["outs"]) if i == 0 or a != facts["outs"][i - 1]])
         self.assertEqual(sum(line.startswith("change") for line in lines), changed)
 
+    def test_kernels_begin_early_by_edges_of_the_graph(self):
+        said, facts, lines = self.drive(3, DEPENDENT, FAKE_MAJOR="9")
+        self.assertEqual((said, facts["counts"][0], facts["counts"][3]), ([], 1, 2))
+        nodes = [line for line in lines if "node" in line]
+        # the first, behind nothing; one behind it by an edge alone; a fill; one behind the fill; one behind that by an edge alone
+        self.assertEqual([line.split(" after ")[1].split(" ")[0] for line in nodes], ["0", "0", "1", "1", "0"])
+        self.assertEqual([line for line in lines if line.startswith("edge")], ["edge 1 1 0 1"] * 2)       # from its neighbour, programmatic
+
+    def test_kernels_begin_early_by_launches(self):
+        for more in ({"graph": 0}, {"graph": 3, "FAKE_CAPTURING": "1"}):
+            _, facts, lines = self.drive(call=DEPENDENT, FAKE_MAJOR="9", **more)
+            early = [line.split(" ")[1] for line in lines if line.startswith("launch") and " programmatic" in line]
+            self.assertEqual((early, facts["counts"][3]), (["second", "fourth"] * 3, 6))
+
+    def test_a_chip_that_cannot_begin_early_gets_full_dependencies(self):
+        for graph in (0, 3):
+            said, facts, lines = self.drive(graph, DEPENDENT, FAKE_MAJOR="8")
+            self.assertEqual((said, facts["counts"][3]), ([], 0))
+            self.assertFalse(any(" programmatic" in line or line.startswith("edge") for line in lines))
+
+    def test_a_graph_without_early_beginnings_where_those_fail(self):
+        for times, which in enumerate(("edges", "change"), 1):
+            said, facts, lines = self.drive(3, DEPENDENT, FAKE_MAJOR="9", FAKE_FAIL=which, FAKE_TIMES=str(times))      # each once
+            self.assertEqual(said, [])
+            self.assertEqual(facts["counts"][0], 1 if which == "edges" else 2)
+            self.assertEqual(sum(line.startswith("graph stream") for line in lines), 3)
+
     def test_results_that_are_kept_do_not_move_scratch(self):
         pool = Pool()
         with mock.patch.object(native, "allocator", lambda device: pool.take):
@@ -187,13 +220,13 @@ class Launcher(unittest.TestCase):
 
     def test_a_stream_that_is_captured_gets_launches(self):
         _, facts, lines = self.drive(3, FAKE_CAPTURING="1")
-        self.assertEqual(facts["counts"], [0, 0, 9])                # and packs in every call
+        self.assertEqual(facts["counts"], [0, 0, 9, 0])             # and packs in every call
         self.assertFalse(any(line.startswith("graph") for line in lines))
 
     def test_no_graph_can_be_made(self):
         for which in ("graph", "instantiate"):
             said, facts, _ = self.drive(3, FAKE_FAIL=which)
-            self.assertEqual((said, facts["counts"]), ([], [0, 0, 8]))
+            self.assertEqual((said, facts["counts"]), ([], [0, 0, 8, 0]))
 
     def test_a_launch_that_fails_is_named(self):
         said, _, _ = self.drive(0, FAKE_FAIL="launch")

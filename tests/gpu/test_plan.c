@@ -12,7 +12,8 @@ static const char ptx[] =
   ".visible .entry rows(\n.param .u64 rows_param_0,\n.param .u64 rows_param_1,\n"
   ".param .u32 rows_param_2,\n.param .f32 rows_param_3\n)\n{\n"
   "ld.param.u64 %rd1, [rows_param_0];\nld.param.u64 %rd2, [rows_param_1];\n"
-  "cvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\nret;\n}\n";
+  "cvta.to.global.u64 %rd3, %rd1;\ncvta.to.global.u64 %rd4, %rd2;\nret;\n}\n"
+  ".visible .entry waits(.param .u64 p)\n{\ngriddepcontrol.wait;\nst.global.u32 [p], 1;\nret;\n}\n";
 
 static const char inputs_json[] =
   "[{\"shape\":[64,256],\"strides\":[256,1],\"dtype\":\"float32\",\"offset\":0,\"bytes\":65536},"
@@ -103,7 +104,7 @@ static void test_sees_shapes_not_data(void) {
 
 static void test_misuse_says_what_to_do(void) {
   CHECK(fails("", "launches nothing"));
-  CHECK(fails("launch('row', { grid = 1, block = 1 })", "no kernel 'row' in kernel.cu (it has: rows)"));
+  CHECK(fails("launch('row', { grid = 1, block = 1 })", "no kernel 'row' in kernel.cu (it has: rows, waits)"));
   CHECK(fails("launch('rows', { grid = 1, block = 1 }, outputs[1])",
               "rows takes 4 arguments (pointer, pointer, int32, float), got 1"));
   CHECK(fails("launch('rows', { grid = 1, block = 1 }, 1, inputs[1], 1, 1)",
@@ -124,6 +125,31 @@ static void test_misuse_says_what_to_do(void) {
   CHECK(fails("launch('rows', { grid = 1, block = 1, smem = 4 })", "unknown option 'smem'"));
   CHECK(fails("launch('rows', { grid = {1, 70000}, block = 1 })", "end at 65535"));
   CHECK(fails("\n\nlaunch('rows', {})", "plan.lua:3:"));
+}
+
+#define WAITS(more) "launch('waits', { grid = 1, block = 1" more " }, outputs[1])\n"
+
+static void test_dependent_launches(void) {
+  cawb_err err;
+  cawb_plan *p;
+  size_t n = 0;
+  cawb_plan_setting s = setting(NULL);
+  CHECK(cawb_plan_new(&p, GOOD "\n" WAITS(", dependent = true") WAITS(", dependent = false"), &s, &err) == CAWB_OK);
+  const cawb_step *steps = cawb_plan_steps(p, CAWB_PLAN_CALL, &n);
+  CHECK(n == 3 && !steps[0].dependent && steps[1].dependent && !steps[2].dependent);
+  cJSON *all = cawb_plan_export(p), *call = cJSON_GetObjectItem(all, "call");
+  for (int i = 0; i < 3; i++) CHECK(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetArrayItem(call, i), "dependent")) == (i == 1));
+  cJSON_Delete(all);
+  cawb_plan_free(p);
+  CHECK(fails(WAITS("") "launch('rows', { grid = 64, block = 256, dependent = true }, outputs[1], inputs[1], 256, 1.5)",
+              "'dependent' needs a kernel that begins with griddepcontrol.wait, ahead of branches and accesses to memory, in every thread; "
+              "'rows' does not"));
+  CHECK(fails(WAITS(", dependent = true"), "'dependent' is for a launch right behind another one in the same phase"));
+  CHECK(fails(WAITS("") "memset(outputs[1])\n" WAITS(", dependent = true"), "right behind another one"));
+  CHECK(fails("local s = scratch(4) prepare(function() launch('waits', { grid = 1, block = 1 }, s) end)\n" WAITS(", dependent = true"),
+              "right behind another one"));
+  CHECK(fails(WAITS("") WAITS(", dependent = true, cooperative = true"), "'dependent' and 'cooperative' exclude each other"));
+  CHECK(fails(WAITS("") WAITS(", dependent = 1"), "'dependent' must be true or false"));
 }
 
 static void test_scratch_memset_prepare(void) {
@@ -265,6 +291,7 @@ int main(void) {
   test_records_a_launch();
   test_sees_shapes_not_data();
   test_misuse_says_what_to_do();
+  test_dependent_launches();
   test_scratch_memset_prepare();
   test_tunables();
   test_numbers_that_are_none();

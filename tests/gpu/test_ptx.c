@@ -113,6 +113,32 @@ static void names(void) {
   }
 }
 
+/* A kernel waits where each thread comes to it ahead of memory: nothing jumps past it, and nothing is loaded or stored before. */
+static int waits(const char *body) {
+  char text[1024];
+  cawb_kernels k;
+  cawb_err err;
+  snprintf(text, sizeof text, ".version 9.0\n.target sm_90\n.visible .entry k(.param .u64 p)\n{\n.reg .b64 %%rd<3>;\n%s\nret;\n}\n", body);
+  CHECK(cawb_ptx_kernels(&k, text, NULL, &err) == CAWB_OK && k.count == 1);
+  int found = k.count == 1 && k.list[0].waits;
+  cawb_ptx_free(&k);
+  return found;
+}
+
+static void waiting(void) {
+  CHECK(waits("ld.param.u64 %rd1, [p];\ncvta.to.global.u64 %rd2, %rd1;\nadd.s64 %rd2, %rd2, 4;\n// begin\ngriddepcontrol.wait;\nld.global.u32 %r1, [%rd2];"));
+  CHECK(!waits("ld.param.u64 %rd1, [p];"));
+  CHECK(!waits("griddepcontrol.launch_dependents;\n@%p1 griddepcontrol.wait;"));
+  CHECK(!waits("@%p1 bra $L1;\ngriddepcontrol.wait;\n$L1:"));
+  CHECK(!waits("$L1:\ngriddepcontrol.wait;"));
+  CHECK(!waits("ld.global.u32 %r1, [%rd2];\ngriddepcontrol.wait;"));
+  CHECK(!waits("st.global.u32 [%rd2], %r1;\ngriddepcontrol.wait;"));
+  CHECK(!waits("red.global.add.u32 [%rd2], 1;\ngriddepcontrol.wait;"));
+  CHECK(!waits("prefetch.global.L1 [%rd2];\ngriddepcontrol.wait;"));
+  CHECK(!waits("call.uni f, ();\ngriddepcontrol.wait;"));
+  CHECK(!waits("ret;\ngriddepcontrol.wait;"));
+}
+
 static void refusals(void) {
   static const char *const bad[] = {
     ".entry", ".entry k(", ".entry k(.param", ".entry k(.param .u64", ".entry k(.param .u64 a",
@@ -173,6 +199,7 @@ int main(void) {
   finding();
   names();
   refusals();
+  waiting();
   mutations();
   return check_report();
 }

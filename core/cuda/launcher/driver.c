@@ -13,6 +13,9 @@ static const entry needed[] = {
   ENTRY(find, "cuModuleGetFunction"), ENTRY(set, "cuFuncSetAttribute"), ENTRY(launch, "cuLaunchKernelEx"),
   ENTRY(fill, "cuMemsetD32Async"), ENTRY(name, "cuGetErrorName"), ENTRY(is_capturing, "cuStreamIsCapturing"),
 };
+static const entry early[] = {
+  ENTRY(get_device, "cuCtxGetDevice"), ENTRY(about_device, "cuDeviceGetAttribute"), ENTRY(add_edges, "cuGraphAddDependencies_v2"),
+};
 static const entry graphs[] = {
   ENTRY(graph_new, "cuGraphCreate"), ENTRY(graph_free, "cuGraphDestroy"), ENTRY(add_kernel, "cuGraphAddKernelNode"),
   ENTRY(add_memset, "cuGraphAddMemsetNode"), ENTRY(set_attribute, "cuGraphKernelNodeSetAttribute"),
@@ -38,6 +41,7 @@ static void load(void) {
   void *library = dlopen("libcuda.so.1", RTLD_NOW);
   if (library == NULL) return;
   usable = take(library, needed, sizeof needed / sizeof *needed);
+  found.has_early = take(library, early, sizeof early / sizeof *early);
   found.has_graphs = take(library, graphs, sizeof graphs / sizeof *graphs);
 }
 

@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 /* Numbers of the driver API: CUfunction_attribute, CUlaunchAttributeID, and the marks of an argument buffer. */
-enum { MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, COOPERATIVE = 2, CLUSTER_DIMENSION = 4 };
+enum { MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, COOPERATIVE = 2, CLUSTER_DIMENSION = 4, PROGRAMMATIC_SERIALIZATION = 6 };
+enum { COMPUTE_CAPABILITY_MAJOR = 75, LEAST_DEPENDENT = 9 };       /* CUdevice_attribute; the capability from which on kernels may begin early */
 enum { ARGUMENTS_END = 0, ARGUMENTS_BUFFER = 1, ARGUMENTS_SIZE = 2 };
 
 typedef union attribute_value { char bytes[64]; unsigned dim[3]; int number; } attribute_value;       /* CUlaunchAttributeValue */
@@ -14,6 +15,8 @@ typedef struct attribute { int id; char pad[4]; attribute_value value; } attribu
 typedef struct config { unsigned grid[3], block[3], shared; void *stream; attribute *attrs; unsigned nattrs; } config;   /* CUlaunchConfig */
 typedef struct kernel_node { void *function; unsigned grid[3], block[3], shared; void **params, **extra; } kernel_node;  /* CUDA_KERNEL_NODE_PARAMS_v1 */
 typedef struct memset_node { uint64_t address; size_t pitch; unsigned value, element; size_t width, height; } memset_node;
+
+typedef struct edge { unsigned char from_port, to_port, type, reserved[5]; } edge;                    /* CUgraphEdgeData */
 
 typedef struct driver {
   int (*get_context)(void **);
@@ -25,6 +28,10 @@ typedef struct driver {
   int (*fill)(uint64_t, unsigned, size_t, void *);
   int (*name)(int, const char **);
   int (*is_capturing)(void *, int *);
+  /* Launches that begin early. */
+  int (*get_device)(int *);
+  int (*about_device)(int *, int, int);
+  int (*add_edges)(void *, const void *const *, const void *const *, const edge *, size_t);
   /* Graphs. A driver that lacks one of these launches one kernel after the other. */
   int (*graph_new)(void **, unsigned);
   int (*graph_free)(void *);
@@ -36,7 +43,7 @@ typedef struct driver {
   int (*set_memset)(void *, void *, const memset_node *, void *);
   int (*graph_launch)(void *, void *);
   int (*exec_free)(void *);
-  int has_graphs;
+  int has_graphs, has_early;
 } driver;
 
 /* The driver, or NULL where there is none or it is too old. */

@@ -21,7 +21,8 @@ struct cawb_launcher {
   void *graph, *exec, **nodes;       /* the graph, where there is one: an executable one is changed by the nodes of its source */
   size_t first, count;               /* its steps */
   int no_graph;                      /* none can be made */
-  uint64_t made, changed, started;
+  int early;                         /* kernels may begin while the one before them ends */
+  uint64_t made, changed, started, begun_early;
 };
 
 static int fail(const driver *cu, char *said, size_t room, const char *what, int code) {
@@ -44,6 +45,13 @@ static int ready(cawb_launcher *p, size_t i, const driver *cu, char *said, size_
   if (rc == 0 && s->shared > 0) rc = cu->set(p->functions[i], MAX_DYNAMIC_SHARED, (int)s->shared);
   if (rc == 0 && blocks_of(s) > PORTABLE_CLUSTER) rc = cu->set(p->functions[i], NON_PORTABLE_CLUSTER, 1);
   return rc == 0 ? 0 : fail(cu, said, room, s->kernel, rc);
+}
+
+/* Drivers from CUDA 12.3 on have edges of graphs for that, too. */
+static int may_begin_early(const driver *cu) {
+  int device = 0, major = 0;
+  return cu->has_early && cu->get_device(&device) == 0 && cu->about_device(&major, COMPUTE_CAPABILITY_MAJOR, device) == 0 &&
+         major >= LEAST_DEPENDENT;
 }
 
 static int make_room(cawb_launcher *p) {
@@ -74,6 +82,7 @@ int cawb_launcher_new(cawb_launcher **out, const void *image, const cawb_launche
   if (p == NULL) return fail(NULL, said, room, "out of memory", 0);
   p->steps = steps;
   p->n = n;
+  p->early = may_begin_early(cu);
   pthread_mutex_init(&p->lock, NULL);
   rc = make_room(p) ? 0 : fail(NULL, said, room, "out of memory", 0);
   if (rc == 0 && (rc = cu->load(&p->module, image)) != 0) fail(cu, said, room, "the kernels cannot be loaded", rc);
@@ -83,11 +92,16 @@ int cawb_launcher_new(cawb_launcher **out, const void *image, const cawb_launche
   return rc;
 }
 
+static void drop_graph(cawb_launcher *p, const driver *cu) {
+  if (p->exec != NULL) cu->exec_free(p->exec);
+  if (p->graph != NULL) cu->graph_free(p->graph);
+  p->exec = p->graph = NULL;
+}
+
 void cawb_launcher_free(cawb_launcher *p) {
   if (p == NULL) return;
   const driver *cu = cawb_launcher_driver();
-  if (p->exec != NULL) cu->exec_free(p->exec);
-  if (p->graph != NULL) cu->graph_free(p->graph);
+  drop_graph(p, cu);
   if (p->module != NULL) cu->unload(p->module);
   pthread_mutex_destroy(&p->lock);
   free(p->functions);
@@ -98,10 +112,11 @@ void cawb_launcher_free(cawb_launcher *p) {
   free(p);
 }
 
-void cawb_launcher_counts(cawb_launcher *p, uint64_t counts[3]) {
+void cawb_launcher_counts(cawb_launcher *p, uint64_t counts[4]) {
   counts[0] = p->made;
   counts[1] = p->changed;
   counts[2] = p->started;
+  counts[3] = p->begun_early;
 }
 
 /* ---- one step after the other ---- */
@@ -119,9 +134,11 @@ static void fill_block(unsigned char *block, const cawb_launcher_step *s, const 
   }
 }
 
-static unsigned attributes_of(const cawb_launcher_step *s, attribute out[2]) {
+enum { ATTRIBUTES = 3 };
+
+static unsigned attributes_of(const cawb_launcher_step *s, attribute out[ATTRIBUTES]) {
   unsigned n = 0;
-  memset(out, 0, 2 * sizeof *out);
+  memset(out, 0, ATTRIBUTES * sizeof *out);
   if (blocks_of(s) > 1) {
     out[n].id = CLUSTER_DIMENSION;
     memcpy(out[n++].value.dim, s->cluster, sizeof s->cluster);
@@ -133,12 +150,22 @@ static unsigned attributes_of(const cawb_launcher_step *s, attribute out[2]) {
   return n;
 }
 
-static int start(cawb_launcher *p, size_t i, const driver *cu, void *stream, const uint64_t *tensors) {
+/* Whether a kernel may begin while the one before it ends: one of ours, too, among these steps. What a caller has on the stream is not known. */
+static int begins_early(const cawb_launcher *p, size_t i, size_t first) {
+  return p->early && p->steps[i].dependent && i > first && p->steps[i - 1].kernel != NULL;
+}
+
+static int start(cawb_launcher *p, size_t i, size_t first, const driver *cu, void *stream, const uint64_t *tensors) {
   const cawb_launcher_step *s = &p->steps[i];
   if (s->kernel == NULL) return s->bytes == 0 ? 0 : cu->fill(tensors[s->tensor], s->pattern, (size_t)s->bytes / 4, stream);
-  attribute attrs[2];
+  attribute attrs[ATTRIBUTES];
   size_t size = (size_t)s->args_size;
   config c = { .shared = s->shared, .stream = stream, .attrs = attrs, .nattrs = attributes_of(s, attrs) };
+  if (begins_early(p, i, first)) {
+    attrs[c.nattrs].id = PROGRAMMATIC_SERIALIZATION;
+    attrs[c.nattrs++].value.number = 1;
+    p->begun_early++;
+  }
   memcpy(c.grid, s->grid, sizeof c.grid);
   memcpy(c.block, s->block, sizeof c.block);
   fill_block(p->fresh, s, tensors);
@@ -150,7 +177,7 @@ static int start(cawb_launcher *p, size_t i, const driver *cu, void *stream, con
 static int start_all(cawb_launcher *p, size_t first, size_t count, const driver *cu, void *stream, const uint64_t *tensors, char *said,
                      size_t room) {
   for (size_t i = first; i < first + count; i++) {
-    int rc = start(p, i, cu, stream, tensors);
+    int rc = start(p, i, first, cu, stream, tensors);
     if (rc != 0) return fail(cu, said, room, p->steps[i].kernel != NULL ? p->steps[i].kernel : "a fill", rc);
   }
   return 0;
@@ -183,10 +210,18 @@ static kernel_node kernel_of(cawb_launcher *p, size_t i, void *extra[5], size_t 
   return k;
 }
 
+/* The edge by which a kernel begins once every block of the one before it has said so or ended. */
+static int add_early_edge(const driver *cu, void *graph, const void *before, const void *node) {
+  enum { PROGRAMMATIC = 1 };                        /* CU_GRAPH_KERNEL_NODE_PORT_, CU_GRAPH_DEPENDENCY_TYPE_ */
+  const edge how = { .from_port = PROGRAMMATIC, .type = PROGRAMMATIC };
+  return cu->add_edges(graph, &before, &node, &how, 1);
+}
+
 static int add_node(cawb_launcher *p, size_t i, const driver *cu, void *graph, const void *before) {
   const cawb_launcher_step *s = &p->steps[i];
-  const void *const *after = before != NULL ? &before : NULL;
-  size_t nafter = before != NULL;
+  int early = before != NULL && begins_early(p, i, p->first);
+  const void *const *after = before != NULL && !early ? &before : NULL;
+  size_t nafter = after != NULL;
   if (s->kernel == NULL) {
     void *context = NULL;
     memset_node m = memset_of(s, block_of(p, i));
@@ -195,12 +230,14 @@ static int add_node(cawb_launcher *p, size_t i, const driver *cu, void *graph, c
   }
   void *extra[5];
   size_t size;
-  attribute attrs[2];
+  attribute attrs[ATTRIBUTES];
   kernel_node k = kernel_of(p, i, extra, &size);
   if (size == 0) k.extra = NULL;
   unsigned n = attributes_of(s, attrs);
   int rc = cu->add_kernel(&p->nodes[i], graph, after, nafter, &k);
   for (unsigned a = 0; rc == 0 && a < n; a++) rc = cu->set_attribute(p->nodes[i], attrs[a].id, &attrs[a].value);
+  if (rc == 0 && early) rc = add_early_edge(cu, graph, before, p->nodes[i]);
+  p->begun_early += rc == 0 && early;
   return rc;
 }
 
@@ -208,6 +245,8 @@ static int add_node(cawb_launcher *p, size_t i, const driver *cu, void *graph, c
 static int make_graph(cawb_launcher *p, size_t first, size_t count, const driver *cu, const uint64_t *tensors) {
   void *before = NULL;
   int rc = cu->graph_new(&p->graph, 0);
+  p->first = first;
+  p->count = count;
   for (size_t i = first; rc == 0 && i < first + count; i++) {
     fill_block(block_of(p, i), &p->steps[i], tensors);
     if (p->steps[i].kernel == NULL && p->steps[i].bytes == 0) continue;
@@ -215,8 +254,6 @@ static int make_graph(cawb_launcher *p, size_t first, size_t count, const driver
     before = p->nodes[i];
   }
   if (rc == 0) rc = cu->instantiate(&p->exec, p->graph, 0);
-  p->first = first;
-  p->count = count;
   p->made += rc == 0;
   return rc;
 }
@@ -252,6 +289,13 @@ static int run_graph(cawb_launcher *p, size_t first, size_t count, const driver 
   return rc;
 }
 
+/* The same, each kernel behind the end of the one before it. */
+static int run_full_graph(cawb_launcher *p, const driver *cu, void *stream, const uint64_t *tensors) {
+  drop_graph(p, cu);
+  p->early = 0;
+  return run_graph(p, p->first, p->count, cu, stream, tensors);
+}
+
 static int may_graph(cawb_launcher *p, const driver *cu, void *stream) {
   int capturing = 0;
   if (p->no_graph || !cu->has_graphs) return 0;
@@ -266,6 +310,7 @@ int cawb_launcher_run(cawb_launcher *p, size_t first, size_t count, int graph, v
   int rc = -1;
   if (graph && may_graph(p, cu, stream)) {
     rc = run_graph(p, first, count, cu, stream, tensors);
+    if (rc != 0 && p->early && p->first == first && p->count == count) rc = run_full_graph(p, cu, stream, tensors);
     p->no_graph = rc != 0;
   }
   if (rc != 0) rc = start_all(p, first, count, cu, stream, tensors, said, room);

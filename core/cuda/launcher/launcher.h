@@ -16,7 +16,7 @@ typedef struct cawb_launcher_ref { uint64_t at, tensor, plus; } cawb_launcher_re
 
 typedef struct cawb_launcher_step {
   const char *kernel;               /* NULL: `bytes` of `tensor` are filled with `pattern` */
-  uint32_t grid[3], block[3], cluster[3], shared, cooperative, pattern;
+  uint32_t grid[3], block[3], cluster[3], shared, cooperative, dependent, pattern;
   const unsigned char *args;
   uint64_t args_size;
   const cawb_launcher_ref *refs;
@@ -31,12 +31,13 @@ int cawb_launcher_new(cawb_launcher **out, const void *image, const cawb_launche
 /*
 ** Enqueue steps `first` to `first` + `count` - 1. `tensors` are addresses by number. With `graph`, these steps are one CUDA graph: made at
 ** the first such call, whose range later ones have to have, and changed where addresses have changed. What no graph can be made of, and a
-** stream that is being captured, gets plain launches.
+** stream that is being captured, gets plain launches. A kernel whose step is `dependent` begins while the one before it among these steps ends,
+** where chip and driver can do so.
 */
 int cawb_launcher_run(cawb_launcher *p, size_t first, size_t count, int graph, void *stream, const uint64_t *tensors, char *said, size_t room);
 
-/* How many graphs were made, nodes of them changed, and kernels started one by one. */
-void cawb_launcher_counts(cawb_launcher *p, uint64_t counts[3]);
+/* How many graphs were made, nodes of them changed, and kernels started one by one; how many of these and of the nodes begin early. */
+void cawb_launcher_counts(cawb_launcher *p, uint64_t counts[4]);
 
 void cawb_launcher_free(cawb_launcher *p);       /* in the context of cawb_launcher_new; NULL is a no-op */
 

@@ -64,6 +64,7 @@ typedef struct cawb_step {
   unsigned grid[3], block[3], cluster[3];
   size_t shared;               /* dynamic shared memory, bytes */
   int cooperative;             /* all blocks are under way at once, so that they may wait for each other */
+  int dependent;               /* it may begin while the launch before it ends, and waits for that by itself: see plan/launch.c */
   const void *args;            /* the parameter block as PTX lays it out:  */
   size_t args_size;            /* each parameter at its natural alignment  */
   /* FILL: `pattern` repeated over `size` bytes (a multiple of 4) at `addr` */

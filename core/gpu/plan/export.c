@@ -49,6 +49,7 @@ static int put_launch(cJSON *o, const plan_step *s) {
          put_numbers(o, "grid", s->step.grid) && put_numbers(o, "block", s->step.block) &&
          put_numbers(o, "cluster", s->step.cluster) && put(o, "shared", cJSON_CreateNumber((double)s->step.shared)) &&
          put(o, "cooperative", cJSON_CreateBool(s->step.cooperative)) &&
+         put(o, "dependent", cJSON_CreateBool(s->step.dependent)) &&
          put_hex(o, "args", s->args, s->step.args_size) && put_refs(o, s);
 }
 

@@ -54,13 +54,21 @@ static void check_limits(lua_State *L, const cawb_plan *p, const cawb_step *s) {
                (LUAI_UACINT)s->shared, (LUAI_UACINT)p->setting->shared_block);
 }
 
+static int read_switch(lua_State *L, const char *key) {
+  lua_getfield(L, 2, key);
+  if (!lua_isnoneornil(L, -1) && !lua_isboolean(L, -1)) luaL_error(L, "launch: '%s' must be true or false", key);
+  int on = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return on;
+}
+
 static void read_config(lua_State *L, const cawb_plan *p, cawb_step *s) {
-  static const char *const keys[] = { "grid", "block", "shared", "cluster", "cooperative", NULL };
+  static const char *const keys[] = { "grid", "block", "shared", "cluster", "cooperative", "dependent", NULL };
   for (lua_pushnil(L); lua_next(L, 2); lua_pop(L, 1)) {
     int known = 0;
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "?";
     for (int i = 0; keys[i] != NULL; i++) known |= strcmp(key, keys[i]) == 0;
-    if (!known) luaL_error(L, "launch: unknown option '%s' (grid, block, shared, cluster, cooperative)", key);
+    if (!known) luaL_error(L, "launch: unknown option '%s' (grid, block, shared, cluster, cooperative, dependent)", key);
   }
   read_dim3(L, "grid", s->grid, 0);
   read_dim3(L, "block", s->block, 0);
@@ -70,10 +78,8 @@ static void read_config(lua_State *L, const cawb_plan *p, cawb_step *s) {
   if (shared < 0) luaL_error(L, "launch: 'shared' is negative");
   lua_pop(L, 1);
   s->shared = (size_t)shared;
-  lua_getfield(L, 2, "cooperative");
-  if (!lua_isnoneornil(L, -1) && !lua_isboolean(L, -1)) luaL_error(L, "launch: 'cooperative' must be true or false");
-  s->cooperative = lua_toboolean(L, -1);
-  lua_pop(L, 1);
+  s->cooperative = read_switch(L, "cooperative");
+  s->dependent = read_switch(L, "dependent");
   check_limits(L, p, s);
 }
 
@@ -91,6 +97,22 @@ static const cawb_kernel *find_kernel(lua_State *L, const cawb_plan *p, const ch
   luaL_error(L, "launch: there is no kernel '%s' in kernel.cu (it has: %s)", name,
              lua_tostring(L, -1));
   return NULL;
+}
+
+/*
+** A launch that begins while the one before it ends ("programmatic dependent launch"). Each thread of it waits, ahead of its first access to
+** memory, until that one has ended; so it ends after that one, and by induction after all before it. For that a kernel has to wait in every
+** thread. The first launch of a phase, and one behind a fill or a library's call, follow what is not known to be in this order.
+*/
+static void check_dependent(lua_State *L, const cawb_plan *p, const cawb_kernel *k, const cawb_step *s) {
+  const plan_list *l = &p->phases[p->phase];
+  if (!s->dependent) return;
+  if (s->cooperative) luaL_error(L, "launch: 'dependent' and 'cooperative' exclude each other");
+  if (l->count < 2 || l->steps[l->count - 2].step.kind != CAWB_STEP_LAUNCH)
+    luaL_error(L, "launch: 'dependent' is for a launch right behind another one in the same phase");
+  if (!k->waits)
+    luaL_error(L, "launch: 'dependent' needs a kernel that begins with griddepcontrol.wait, ahead of branches and accesses to memory, "
+               "in every thread; '%s' does not", k->plain);
 }
 
 static cJSON *dims(const unsigned d[3]) {
@@ -118,6 +140,7 @@ int plan_launch(lua_State *L) {
   plan_step *s = plan_new_step(L, p, CAWB_STEP_LAUNCH);
   s->step.kernel = k->name;
   read_config(L, p, &s->step);
+  check_dependent(L, p, k, &s->step);
   plan_put(L, p, s->text, "kernel", cJSON_CreateString(k->plain));
   plan_put(L, p, s->text, "grid", dims(s->step.grid));
   plan_put(L, p, s->text, "block", dims(s->step.block));

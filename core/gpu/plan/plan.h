@@ -82,7 +82,7 @@ cawb_status cawb_plan_chose(cawb_plan *p, cawb_plan_phase phase, const cawb_choi
 cJSON *cawb_plan_describe(const cawb_plan *p, cawb_plan_phase phase);
 
 /* Everything that executing it elsewhere takes: {"tensors":[{"role","bytes"}], "prepare", "call":
-** [{"kind":"launch","kernel","grid","block","cluster","shared","cooperative","args":hex,"refs":[[at,tensor,plus]]},
+** [{"kind":"launch","kernel","grid","block","cluster","shared","cooperative","dependent","args":hex,"refs":[[at,tensor,plus]]},
 ** {"kind":"fill","tensor","bytes","pattern"}, {"kind":"library"}]}; tensors count from 0. The caller's;
 ** NULL when out of memory. */
 cJSON *cawb_plan_export(const cawb_plan *p);

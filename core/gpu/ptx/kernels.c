@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/ptx/census_kind.h"
 #include "gpu/ptx/mangle.h"
 #include "gpu/ptx/report.h"
 #include "gpu/ptx/scan.h"
@@ -29,6 +30,7 @@ typedef struct reader {
   word *names;                   /* of its parameters */
   known *known;                  /* KNOWN_MOST of them */
   size_t nknown;
+  int begun;                     /* the body: something stood there that must not stand ahead of griddepcontrol.wait */
   cawb_err *err;
 } reader;
 
@@ -160,6 +162,20 @@ static int touches_global(word op) {
   return 0;
 }
 
+/* Whether a thread may do it before the launch ahead has ended, and comes to what follows in any case. */
+static int is_harmless(const word *w) {
+  static const char *const heads[] = { "bra", "brx", "call", "ret", "exit", "trap", "bar", "prefetch", "applypriority", "nanosleep" };
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+    if (cawb_ptx_starts(w[0], heads[i])) return 0;
+  return !cawb_ptx_is(w[0], "@") && cawb_census_access(w[0]) == CENSUS_NONE;
+}
+
+static void look_for_wait(reader *r, const word *w, size_t n) {
+  if (r->begun || n == 0) return;
+  r->kernel->waits = cawb_ptx_is(w[0], "griddepcontrol.wait");
+  r->begun = r->kernel->waits || !is_harmless(w);
+}
+
 /* One instruction without its semicolon; a predicate may stand in front. */
 static void follow(reader *r, const word *w, size_t n) {
   if (n > 0 && cawb_ptx_is(w[0], "@")) {
@@ -189,6 +205,7 @@ static cawb_status read_body(reader *r) {
   size_t n = 0;
   int vector = 0;
   r->nknown = 0;
+  r->begun = 0;
   for (int depth = 1; depth > 0;) {
     word next = cawb_ptx_next(&r->at);
     if (next.size == 0) return broken(r, "its body has no end");
@@ -198,7 +215,8 @@ static cawb_status read_body(reader *r) {
       continue;
     }
     if (c == ';' || c == ':' || (n == 0 && (c == '{' || c == '}')) || (c == '}' && !vector)) {
-      if (c == ';') follow(r, w, n);
+      if (c == ';') look_for_wait(r, w, n), follow(r, w, n);
+      r->begun |= c == ':';
       depth += c == '{' ? 1 : c == '}' ? -1 : 0;
       n = 0;
       vector = 0;

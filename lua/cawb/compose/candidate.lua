@@ -5,6 +5,7 @@ local choices = require "cawb.compose.tune.choices"
 local concatenation = require "cawb.compose.schedule.concatenation"
 local core = require "cawb.core"
 local decisions = require "cawb.compose.decisions"
+local dependents = require "cawb.compose.plan.dependents"
 local file = require "cawb.base.file"
 local fusion = require "cawb.compose.schedule.fusion"
 local kernels_of = require "cawb.compose.schedule.kernels"
@@ -73,7 +74,7 @@ local function sorted(set)
 end
 
 -- kernel.cu: a comment about its kernels, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
-local function source(kernels, is_long)
+local function source(kernels, is_long, dependent)
   local headers, needs, texts, about = {}, {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
@@ -81,12 +82,13 @@ local function source(kernels, is_long)
       kernel.as and "as " .. kernel.as or plan.about(kernel))
     for header in pairs(made and made.headers or {}) do headers[header] = true end
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
-    if made and made.text then texts[#texts + 1] = made.text end
+    if made and made.text then texts[#texts + 1] = dependent and dependents.waiting(made.text) or made.text end
   end
   local lines = { table.concat(about, "\n"), "" }
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
   if is_long then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
+  if dependent then lines[#lines + 1] = part "dependent" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
   return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
 end
@@ -145,8 +147,10 @@ local function assembled(g, kernels, options)
   end
   local is_long = merge.apply(kernels, options.long)
   prepared.mark(kernels)
+  local dependent = dependents.wanted(options)
+  if dependent then dependents.mark(kernels) end
   local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels, is_long), plan = text, kernels = kernels, scratch = scratch }
+  return { source = source(kernels, is_long, dependent), plan = text, kernels = kernels, scratch = scratch }
 end
 
 -- The same, no longer than a candidate may be: without comments, then with fewer products on tensor cores. `last`: number of a kernel.
@@ -220,6 +224,7 @@ end
 ---   rewrite       false: no rewrites (rewrite.lua)
 ---   schedule      see schedule.lua
 ---   kernels       options of a kernel
+---   dependent     true: a kernel begins while the one before it ends, where the chip can do so (plan/dependents.lua)
 ---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
   local _ <close> = unhurried()

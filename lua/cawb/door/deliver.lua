@@ -35,9 +35,9 @@ local function c_step(out, s, id)
     #bytes > 0 and table.concat(bytes, ",") or "0")
   out[#out + 1] = ("static const ref refs_%s[] = {%s};"):format(id, #refs > 0 and table.concat(refs,
     ",") or "{0,0,0}")
-  return ("  { .kernel = %q, .grid = %s, .block = %s, .cluster = %s, .shared = %d, .cooperative = %d, .args = args_%s,\n    .args_size = %d, .refs = refs_%s, .nrefs = %d }")
+  return ("  { .kernel = %q, .grid = %s, .block = %s, .cluster = %s, .shared = %d, .cooperative = %d, .dependent = %d,\n    .args = args_%s, .args_size = %d, .refs = refs_%s, .nrefs = %d }")
     :format(s.kernel, c_three(s.grid), c_three(s.block), c_three(s.cluster), s.shared,
-      s.cooperative and 1 or 0, id, #bytes, id, #refs)
+      s.cooperative and 1 or 0, s.dependent and 1 or 0, id, #bytes, id, #refs)
 end
 
 -- Whether launcher.c executes a step; PyTorch does the others, calls of libraries.

@@ -21,8 +21,8 @@ class Ref(ctypes.Structure):
 
 class Step(ctypes.Structure):
     _fields_ = [("kernel", ctypes.c_char_p), ("grid", U32 * 3), ("block", U32 * 3), ("cluster", U32 * 3), ("shared", U32),
-                ("cooperative", U32), ("pattern", U32), ("args", ctypes.c_char_p), ("args_size", U64), ("refs", ctypes.POINTER(Ref)),
-                ("nrefs", U64), ("tensor", U64), ("bytes", U64)]
+                ("cooperative", U32), ("dependent", U32), ("pattern", U32), ("args", ctypes.c_char_p), ("args_size", U64),
+                ("refs", ctypes.POINTER(Ref)), ("nrefs", U64), ("tensor", U64), ("bytes", U64)]
 
 
 @functools.lru_cache(None)
@@ -35,7 +35,7 @@ def library():
     found = calls.bind(ctypes.PyDLL(path))
     pointer, text = ctypes.c_void_p, ctypes.c_char_p
     found.cawb_launcher_new.argtypes = [ctypes.POINTER(pointer), text, ctypes.POINTER(Step), ctypes.c_size_t, text, ctypes.c_size_t]
-    found.cawb_launcher_counts.argtypes = [pointer, ctypes.POINTER(U64 * 3)]
+    found.cawb_launcher_counts.argtypes = [pointer, ctypes.POINTER(U64 * 4)]
     return found
 
 
@@ -50,8 +50,8 @@ def step_of(about):
     refs = (Ref * len(about["refs"]))(*[Ref(*map(int, ref)) for ref in about["refs"]])
     args = bytes.fromhex(about["args"])
     return Step(kernel=about["kernel"].encode(), grid=three(about["grid"]), block=three(about["block"]), cluster=three(about["cluster"]),
-                shared=int(about["shared"]), cooperative=int(about["cooperative"]), args=args, args_size=len(args),
-                refs=ctypes.cast(refs, ctypes.POINTER(Ref)), nrefs=len(refs))
+                shared=int(about["shared"]), cooperative=int(about["cooperative"]), dependent=int(about.get("dependent", False)),
+                args=args, args_size=len(args), refs=ctypes.cast(refs, ctypes.POINTER(Ref)), nrefs=len(refs))
 
 
 def touched(steps):
@@ -138,8 +138,8 @@ class Native:
             return self.run(*args)
 
     def counts(self):
-        """How many graphs were made, nodes of them changed, and kernels started one by one."""
-        found = (U64 * 3)()
+        """How many graphs were made, nodes of them changed, and kernels started one by one; how many of these and of the nodes begin early."""
+        found = (U64 * 4)()
         library().cawb_launcher_counts(self.handle, ctypes.byref(found))
         return list(found)
 

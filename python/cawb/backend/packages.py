@@ -112,14 +112,15 @@ def keep(reply, folder):
 
 def get(recorded, chip, options):
     """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now. Raises Refused; that is kept, too."""
-    folder = os.path.join(options.cache or temporary(), key_of(recorded.request, chip))
+    request = dict(recorded.request, dependent=options.dependent)
+    folder = os.path.join(options.cache or temporary(), key_of(request, chip))
     if os.path.exists(os.path.join(folder, "package.json")):
         return Package(folder, True)
     kept = os.path.join(folder, "refused.json")
     if os.path.exists(kept):
         with open(kept, encoding="utf-8") as file:
             raise Refused(json.load(file))
-    reply = lowering.ask(chip.simulated, dict(recorded.request, op="lower", sms=chip.sms, bytes=chip.memory))
+    reply = lowering.ask(chip.simulated, dict(request, op="lower", sms=chip.sms, bytes=chip.memory))
     if reply["ok"]:
         keep(reply, folder)
         return Package(folder, False)

@@ -16,6 +16,7 @@ typedef struct {
   unsigned grid[3], block[3], cluster[3];
   size_t shared;                    /* bytes; of a fill its words */
   int cooperative;                  /* all blocks are under way at once */
+  int dependent;                    /* it may begin while the launch before it ends */
   const unsigned char *args;
   size_t args_size;
   const ref *refs;
@@ -27,7 +28,7 @@ typedef struct { unsigned module; const step *steps; unsigned nsteps; } plan;
 @DATA@
 
 enum { PLANS = sizeof plans / sizeof *plans, MODULES = sizeof modules / sizeof *modules, CONTEXTS = 32,
-       MOST_ARGS = 4096, MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, CLUSTER_DIMENSION = 4, COOPERATIVE = 2 };
+       MOST_ARGS = 4096, MAX_DYNAMIC_SHARED = 8, NON_PORTABLE_CLUSTER = 14, CLUSTER_DIMENSION = 4, COOPERATIVE = 2, PROGRAMMATIC_SERIALIZATION = 6 };
 
 /* As the driver API has them. */
 typedef struct { int id; char pad[4]; union { char bytes[64]; unsigned dim[3]; } value; } attribute;
@@ -85,7 +86,7 @@ static int module_of(void **out, unsigned which, char *said, size_t room) {
   return 0;
 }
 
-static int launch(const step *s, void *module, void *stream, void **tensors, char *said, size_t room) {
+static int launch(const step *s, int dependent, void *module, void *stream, void **tensors, char *said, size_t room) {
   unsigned char args[MOST_ARGS];
   size_t size = s->args_size;
   void *function;
@@ -100,7 +101,7 @@ static int launch(const step *s, void *module, void *stream, void **tensors, cha
   unsigned blocks = s->cluster[0] * s->cluster[1] * s->cluster[2];
   if (rc == 0 && blocks > 8) rc = cuda.set(function, NON_PORTABLE_CLUSTER, 1);
   if (rc != 0) return fail(said, room, s->kernel, rc);
-  attribute a[2];
+  attribute a[3];
   unsigned n = 0;
   memset(a, 0, sizeof a);
   if (blocks > 1) {
@@ -109,6 +110,10 @@ static int launch(const step *s, void *module, void *stream, void **tensors, cha
   }
   if (s->cooperative) {
     a[n].id = COOPERATIVE;
+    a[n++].value.dim[0] = 1;
+  }
+  if (dependent) {
+    a[n].id = PROGRAMMATIC_SERIALIZATION;
     a[n++].value.dim[0] = 1;
   }
   config c = { .shared = (unsigned)s->shared, .stream = stream, .attrs = a, .nattrs = n };
@@ -131,7 +136,7 @@ int cawb_promoted_launch(int which, unsigned first, unsigned count, void *stream
   pthread_mutex_unlock(&lock);
   for (unsigned i = first; rc == 0 && i < first + count; i++) {
     const step *s = &p->steps[i];
-    if (s->kernel != NULL) rc = launch(s, module, stream, tensors, said, room);
+    if (s->kernel != NULL) rc = launch(s, s->dependent && i > first, module, stream, tensors, said, room);
     else {
       rc = cuda.fill((unsigned long long)(uintptr_t)tensors[s->nrefs], s->pattern, s->shared, stream);
       if (rc != 0) rc = fail(said, room, "a fill", rc);

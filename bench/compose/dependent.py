@@ -1,0 +1,126 @@
+"""dependent: what kernels that begin while the one before them ends (programmatic dependent launch) are worth for networks, on a GPU.
+python3 bench/compose/dependent.py SUITE.jsonl ID... [--seconds S] [--make [--only plain|dependent]]
+
+Each network of the suite (a task in KernelBench's form, by its problem_id) is compiled by cawb twice, with and without. Both are called in
+turns in one process: microseconds of a call, the median and the range of its samples, and the ratio with the interval of its median
+(bootstrap). Results of CALLS calls each, with changing inputs, are compared bit by bit.
+
+--seconds S    of a network's times (6)
+--make         compile, which fills the cache of packages, and measure nothing
+--only WHICH   plain or dependent: of --make
+"""
+import argparse
+import json
+import pathlib
+import random
+import statistics
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+sys.path.insert(0, str(HERE.parents[2] / "python"))
+
+import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+
+import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import native               # noqa: E402  pylint: disable=wrong-import-position
+
+SAMPLE, CALLS, DRAWS = 0.02, 40, 2000         # seconds of a sample; calls whose results are compared; draws of the bootstrap
+SIDES = ("plain", "dependent")
+made = []                                     # packages on the GPU, in order
+
+
+def noted(before=native.Native.__init__):
+    def init(one, *given):
+        before(one, *given)
+        made.append(one)
+    native.Native.__init__ = init
+
+
+def loaded(task):
+    space = {"__name__": "task"}
+    exec(compile(task["code"], task["name"], "exec"), space)           # pylint: disable=exec-used
+    torch.manual_seed(11)
+    model = space["Model"](*space["get_init_inputs"]()).cuda().eval()
+    return model, [[x.cuda() if isinstance(x, torch.Tensor) else x for x in space["get_inputs"]()] for _ in range(4)]
+
+
+def outputs(run, inputs):
+    with torch.no_grad():
+        result = run(*inputs)
+    return [x.clone() for x in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(x, torch.Tensor)]
+
+
+def timed(run, inputs, rounds):
+    """Seconds of a call on the GPU: of many, one behind the other."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    with torch.no_grad():
+        run(*inputs)
+        begin.record()
+        for _ in range(rounds):
+            run(*inputs)
+        end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) / rounds * 1e-3
+
+
+def in_turns(calls, inputs, seconds):
+    rounds = max(2, int(SAMPLE / timed(calls[0], inputs, 3)))
+    found, until = ([], []), time.monotonic() + seconds
+    while time.monotonic() < until or len(found[0]) < 5:
+        for k in (0, 1) if len(found[0]) % 2 else (1, 0):
+            found[k].append(timed(calls[k], inputs, rounds))
+    return found
+
+
+def interval(a, b):
+    """The ratio of the medians of a and b, and where 95% of its bootstrap lie."""
+    draw = random.Random(1)
+    ratios = sorted(statistics.median(draw.choices(a, k=len(a))) / statistics.median(draw.choices(b, k=len(b))) for _ in range(DRAWS))
+    return statistics.median(a) / statistics.median(b), ratios[DRAWS // 40], ratios[-DRAWS // 40]
+
+
+def differing(calls, inputs):
+    """How many of CALLS calls give other bits, the results of all calls but one being thrown away."""
+    plain = [outputs(calls[0], x) for x in inputs]
+    return sum(not all(torch.equal(a, b) for a, b in zip(outputs(calls[1], inputs[n % len(inputs)]), plain[n % len(inputs)]))
+               for n in range(CALLS))
+
+
+def row(task, given):
+    model, inputs = loaded(task)
+    calls = [cawb.compile(model, choose="always", dependent=dependent) for dependent in (False, True)]
+    began = time.monotonic()
+    for name, call in zip(SIDES, calls):
+        if given.only in (None, name):
+            outputs(call, inputs[0])
+    print("%s: ready in %.1f s" % (task["name"], time.monotonic() - began), flush=True)
+    if given.make:
+        return
+    wrong = differing(calls, inputs)
+    found = in_turns(calls, inputs[0], given.seconds)
+    for name, values in zip(SIDES, found):
+        print("  %-9s  %8.1f us  [%.1f, %.1f]  of %d samples" % (name, *(1e6 * f(values) for f in (statistics.median, min, max)), len(values)))
+    print("  plain / dependent: %.3fx [%.3f, %.3f]" % interval(*found))
+    print("  bits: %s" % ("equal in %d calls" % CALLS if not wrong else "DIFFERENT in %d of %d calls" % (wrong, CALLS)))
+    print("  kernels of a call; graphs, changed nodes, launches, of these and of the graphs' nodes begin early: %s" %
+          "; ".join("%d %s" % (sum(s["kind"] == "launch" for s in one.steps), one.counts()) for one in made), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite")
+    parser.add_argument("ids", nargs="+")
+    parser.add_argument("--seconds", type=float, default=6)
+    parser.add_argument("--make", action="store_true")
+    parser.add_argument("--only", choices=SIDES)
+    given = parser.parse_args()
+    noted()
+    tasks = {str(task["problem_id"]): task for task in map(json.loads, open(given.suite, encoding="utf-8"))}
+    for one in given.ids:
+        made.clear()
+        row(tasks[one], given)
+
+
+if __name__ == "__main__":
+    main()
