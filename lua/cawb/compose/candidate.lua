@@ -21,6 +21,7 @@ local prepared = require "cawb.compose.ir.prepared"
 local records = require "cawb.compose.tune.records"
 local repeated = require "cawb.compose.schedule.repeated"
 local rewrite = require "cawb.compose.rewrite.rewrite"
+local row_pitch = require "cawb.compose.schedule.row_pitch"
 local schedule = require "cawb.compose.schedule.schedule"
 local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
@@ -190,6 +191,7 @@ local function lowered(task, given)
   if fuse and options.concatenate ~= false then concatenation.wish(g) end
   local kernels = partition.kernels(g, strided)
   if fuse then kernels = fusion.apply(kernels, options) end
+  row_pitch.apply(kernels, options)
   local last, made
   last, why = generate(kernels, options, 0)
   if last then made, why = fitting(g, kernels, options, last) end

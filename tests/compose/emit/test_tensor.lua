@@ -139,6 +139,20 @@ check.test("several results follow from one product: what a gradient will need, 
   right("h = x @ y\nreturn h, F.gelu(h)", "[torch.randn(256, 512).half(), torch.randn(512, 136).half()]")
 end)
 
+check.test("rows of scores that end within a sector: a gradient multiplies them three times", function()
+  local gradient = "s = torch.exp(x @ y.transpose(1, 2))\nd = s * (w @ z.transpose(1, 2)) * 0.5\nreturn d @ y, d.transpose(1, 2) @ x, s.transpose(1, 2) @ w"
+  local inputs = "[%s, torch.randn(2, 133, 40) / 8, torch.randn(2, 133, 40), torch.randn(2, 150, 40)]"
+  local how = { arch = "sm_90a", least = 0, libraries = false, ragged = 1 }
+  for _, x in ipairs { "torch.randn(2, 150, 40) / 8", "torch.randn(2, 150, 40) * 10.0 ** (torch.rand(2, 150, 40) * 20 - 20)" } do
+    local made = right(gradient, inputs:format(x), nil, how)
+    local rows = 0
+    for _, k in ipairs(made.kernels) do
+      for _, root in ipairs(k.roots) do rows = rows + (root.strides[2] == 136 and 1 or 0) end
+    end
+    check.equal(rows, 3)
+  end
+end)
+
 check.test("a kernel on tensor cores takes in no reader that would keep it from them", function()
   local made = right("h = x @ y\nreturn h, h.reshape(3, 100, 237) + 1", "[torch.randn(300, 250), torch.randn(250, 237)]", nil,
     { arch = "sm_90a", least = 1 << 24, libraries = false })

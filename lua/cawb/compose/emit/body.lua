@@ -87,6 +87,7 @@ end
 
 --- How many elements a stored tensor has from its beginning, gaps too.
 function M.extent(node)
+  if node.extent then return node.extent end
   local n = 1 + (node.offset or 0)
   for d, size in ipairs(node.shape) do n = n + (size - 1) * node.strides[d] end
   return n

@@ -78,7 +78,7 @@ local function items(kernels, flags)
   local function item(x)
     x = x.slice_of or x
     if x.kind == "leaf" or x.is_output then return nil end
-    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, graphs.numel(x.shape)), persistent = x.persistent }
+    of[x] = of[x] or { dtype = x.dtype, numel = math.max(1, x.extent or graphs.numel(x.shape)), persistent = x.persistent }
     return of[x]
   end
   for k, kernel in ipairs(kernels) do

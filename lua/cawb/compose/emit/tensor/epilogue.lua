@@ -32,7 +32,7 @@ end
 
 --- A body that writes what follows two sums of neighbouring columns, for every root.
 function M.pair(kernel, geometry, streams)
-  local body = pack.body_like(kernel, nil, geometry.columns % 2 == 0 and 2 or 1)
+  local body = pack.body_like(kernel, nil, 2)
   body.streams = streams
   for _, root in ipairs(kernel.roots) do geometry.write(body, root, { "first", "second" }) end
   return body

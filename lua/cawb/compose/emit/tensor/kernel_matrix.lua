@@ -112,15 +112,16 @@ end
 -- A factor. `along`: whether neighbours along k are neighbours in memory, rather than rows are.
 local function factor(kernel, s, rows, element)
   local f = { rows = rows, depth = s.k, element = element }
-  local place = legal.place(kernel, s.batch, f)
+  local place, from = legal.place(kernel, s.batch, f)
   f.loads, f.along = place ~= nil, not place or index.stride(place, "k") == 1 or index.stride(place, "row") ~= 1
   f.jumps = place and not index.stride(place, "k")
+  f.aligned = f.along and from and from.extent and index.divisible(index.add(place, index.var("k", s.k), -1), 4)
   return f
 end
 
--- Writes what follows the sums of two or eight neighbouring columns; a row of an odd number of columns ends with one.
+-- Writes what follows the sums of two or eight neighbouring columns; a row of an odd number of columns ends with one, and whatever in a gap.
 local function write(body, x, s, root, names)
-  local even, lanes = s.n % #names == 0, #names
+  local even, lanes, right = s.n % #names == 0, #names, nil
   local z, row = index.var("z", s.batch), index.var("row", s.m)
   local name = lanes == 2 and "pair" or "octet"
   local list, texts = {}, {}
@@ -129,13 +130,21 @@ local function write(body, x, s, root, names)
     local guard = lane == 2 and not even
     local column = index.scale(index.var(name, guard and s.n // 2 or (s.n + lanes - 1) // lanes), lanes)
     local i = at(s.dims, z, row, index.plus(column, lane - 1))
+    if guard and root.extent then
+      right = body:name "right"
+      body:line("float %s = 0.0f;", right)
+    end
     if guard then body:open("if (2 * pair + 1 < %d/**/) {", s.n) end
     list[lane] = graphs.same(root.shape, x.shape) and i or index.unravel(index.ravel(i, x.shape), root.shape)
     texts[lane] = epilogue.value(body, x, root, i, names[lane], x.inputs[3] and #x.inputs[3].shape == 1 and { i[#i] } or i, list[lane])
-    if not even then body:store(root, list[lane], texts[lane]) end
+    if right then
+      body:line("%s = %s;", right, texts[lane])
+      texts[lane] = right
+    end
+    if not even and not root.extent then body:store(root, list[lane], texts[lane]) end
     if guard then body:close() end
   end
-  if even then body:store_all(root, list, texts) end
+  if even or root.extent then body:store_all(root, list, texts) end
 end
 
 -- The test for tiles of `rows` by `columns` that no root shows: { c = returns it as C, is = evaluates it }; nil if all are shown.

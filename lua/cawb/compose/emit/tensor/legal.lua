@@ -6,15 +6,15 @@ local walks = require "cawb.compose.emit.walk"
 
 local M = {}
 
---- Where the first element that a factor loads lies, as an expression of z, row and k; nil if the factor is no tensor.
+--- Where the first element that a factor loads lies, as an expression of z, row and k, and its tensor; nil if the factor is no tensor.
 function M.place(kernel, batch, factor)
-  local walk, first = walks.new(kernel), nil
+  local walk, first, from = walks.new(kernel), nil, nil
   function walk.load(_, node, i)
-    first = first or index.place(i, node.strides, node.offset)
+    if not first then first, from = index.place(i, node.strides, node.offset), node end
     return ""
   end
   factor.element(walk, index.var("z", batch), index.var("row", factor.rows), index.var("k", factor.depth))
-  return first
+  return first, from
 end
 
 --- Refuses where a packed factor is no tensor, or where a root of a kernel does not follow from the sums of a geometry (tensor.lua)

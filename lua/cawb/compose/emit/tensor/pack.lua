@@ -40,18 +40,27 @@ function M.reads_one(kernel, names, geometry, factor)
   return body
 end
 
--- Eight neighbours along k, from 8 p on.
-local function reads_eight(kernel, names, geometry, factor)
-  local ragged = factor.depth % 8 ~= 0
-  local body = M.body_like(kernel, names, ragged and 1 or 4)
+-- Eight neighbours along k, from 8 p on; each by itself where a row may end among them.
+local function reads(body, geometry, factor, p, ends)
   local z, row = variables(geometry, factor)
-  local p = index.var("p", ceil(factor.depth, 8))
   for lane = 0, 7 do
     local k = index.plus(index.scale(p, 8), lane)
-    if ragged then body:open("if (%s < %d/**/) {", index.c(k), factor.depth) end
+    if ends then body:open("if (%s < %d/**/) {", index.c(k), factor.depth) end
     body:line("v[%d] = %s;", lane, factor.element(body, z, row, k))
-    if ragged then body:close() end
+    if ends then body:close() end
   end
+end
+
+local function reads_eight(kernel, names, geometry, factor)
+  local whole, ragged = factor.depth // 8, factor.depth % 8 ~= 0
+  local body = M.body_like(kernel, names, ragged and not factor.aligned and 1 or 4)
+  if ragged and factor.aligned then
+    body:open("if (p < %d/**/) {", whole)
+    reads(body, geometry, factor, index.var("p", whole))
+    body:close "} else {"
+  end
+  reads(body, geometry, factor, index.var("p", ceil(factor.depth, 8)), ragged)
+  if ragged and factor.aligned then body:close() end
   return body
 end
 

@@ -1,0 +1,1 @@
+local core = require "cawb.core"
