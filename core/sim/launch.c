@@ -12,6 +12,7 @@
 #include "sim/time/profile.h"
 #include "sim/time/time.h"
 #include "sim/variables.h"
+#include "sim/watch/ahead.h"
 #include "sim/watch/order.h"
 #include "sim/watch/race.h"
 #include "sim/watch/report.h"
@@ -206,6 +207,7 @@ static void settle(sim_exec *x, cawb_report *report) {
   f->resident = sim_resident(x->device->model, x);
   f->skew = x->counts.threads > 0 ? x->longest * f->executed / (double)x->counts.threads : 1;
   f->first = x->device->launches++ == 0;
+  f->dependent = x->step->dependent;
   count_code(x, f, &sum);
   count_memory(x, f);
   count_chains(x, f);
@@ -294,15 +296,24 @@ static void begin_anew(sim_device *d, cawb_module *m) {
   d->launches = 0;
 }
 
+static int any_dependent(const cawb_step *steps, size_t n) {
+  int any = 0;
+  for (size_t i = 0; i < n; i++) any |= steps[i].dependent;
+  return any;
+}
+
 cawb_status sim_run(cawb_device *dev, cawb_module *m, const cawb_step *steps, size_t n,
                     cawb_report *report, cawb_err *err) {
   sim_device *d = (sim_device *)dev;
   cawb_status status = CAWB_OK;
   if (!d->lasting) begin_anew(d, m);
   report->counted = 1;
-  for (size_t i = 0; i < n && status == CAWB_OK; i++)
+  d->follows_ahead = d->sanitize && d->sample == 0 && (d->lasting || any_dependent(steps, n));
+  for (size_t i = 0; i < n && status == CAWB_OK; i++) {
+    sim_ahead_begin(d, &steps[i]);
     status = steps[i].kind == CAWB_STEP_FILL ? run_fill(d, &steps[i], report, err)
            : steps[i].kind == CAWB_STEP_LAUNCH ? run_launch(d, m, &steps[i], report, err)
            : sim_library_run(d, &steps[i], report, err);
+  }
   return status;
 }

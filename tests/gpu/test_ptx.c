@@ -136,6 +136,8 @@ static void waiting(void) {
   CHECK(!waits("red.global.add.u32 [%rd2], 1;\ngriddepcontrol.wait;"));
   CHECK(!waits("prefetch.global.L1 [%rd2];\ngriddepcontrol.wait;"));
   CHECK(!waits("call.uni f, ();\ngriddepcontrol.wait;"));
+  CHECK(!waits("griddepcontrol.wait;\nld.global.nc.v2.f32 {%f1, %f2}, [%rd2];"));
+  CHECK(!waits("griddepcontrol.wait;\n@!%p1 ld.global.nc.f32 %f1, [%rd2];"));
   CHECK(!waits("ret;\ngriddepcontrol.wait;"));
 }
 

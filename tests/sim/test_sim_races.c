@@ -2,6 +2,8 @@
 ** test_sim_races.c - what the simulated device calls a race, and what it must
 ** not: each wrong kernel stands beside a right one that differs in little else.
 */
+#include <math.h>
+
 #include "check.h"
 #include "sim/isa/isas.h"
 #include "sim/memory/device.h"
@@ -11,7 +13,7 @@
 enum { THREADS = 256 };
 
 static sim_fixture x;
-static cawb_addr in, out;
+static cawb_addr in, out, more;
 
 /* The races of a kernel `(out, in)`, which must say `text` if there are any. */
 static unsigned long long races(const char *kernel, unsigned blocks, const char *text) {
@@ -77,6 +79,43 @@ static void test_blocks(void) {
   CHECK(races("blocks_turns", 4, "") == 0);     /* fences: their order is taken on trust */
 }
 
+/* Three launches in one run: in -> out, out -> more, in -> in. The second and third are dependent where `dependent` has their bit. */
+static unsigned long long chained(const char *second, const char *third, unsigned dependent, const char *text) {
+  static const char *const first = "ahead_twice";
+  const cawb_addr args[3][2] = { { out, in }, { more, out }, { in, in } };
+  cawb_step s[3];
+  for (unsigned i = 0; i < 3; i++)
+    s[i] = (cawb_step){ .kind = CAWB_STEP_LAUNCH, .kernel = i == 0 ? first : i == 1 ? second : third, .grid = { 1, 1, 1 },
+                        .block = { THREADS, 1, 1 }, .cluster = { 1, 1, 1 }, .args = args[i], .args_size = sizeof args[i],
+                        .dependent = (int)(dependent >> i & 1) };
+  memset(&x.report, 0, sizeof x.report);
+  CHECK(cawb_device_run(x.d, x.m, s, 3, &x.report, &x.err) == CAWB_OK);
+  if (strstr(x.report.race, text) == NULL) fprintf(stderr, "%s, %s said: %s\n", second, third, x.report.race);
+  CHECK(strstr(x.report.race, text) != NULL);
+  return x.report.races;
+}
+
+/* A launch that begins early races with those before it until it has waited. */
+static void test_dependent(void) {
+  enum { SECOND = 2, THIRD = 4, WARPS = THREADS / 32 };
+  CHECK(chained("ahead_twice", "ahead_twice", 0, "") == 0);
+  CHECK(chained("ahead_waits", "ahead_waits", SECOND | THIRD, "") == 0);
+  CHECK(chained("ahead_one_waits", "ahead_one_waits", SECOND | THIRD, "") == 0);
+  CHECK(chained("ahead_twice", "ahead_waits", SECOND, "warp 0 reads byte 0 of outputs[1], which a launch before it wrote and may not have ended: "
+                "wait for that with griddepcontrol.wait") == WARPS);
+  CHECK(chained("ahead_late", "ahead_waits", SECOND, "global memory: ahead_late, kernel.cu line ") == WARPS);
+  /* The third stores where the first, which may still be under way where the second is dependent, too, has read. */
+  CHECK(chained("ahead_waits", "ahead_twice", SECOND | THIRD, "warp 0 writes byte 0 of inputs[1], which a launch before it read") == WARPS);
+  CHECK(chained("ahead_waits", "ahead_twice", THIRD, "") == 0);
+  CHECK(chained("ahead_waits", "ahead_waits", 0, "") == 0);
+  double apart = x.report.seconds;                                     /* modelled; the figures of open_h100: 1 us and 0.2 us */
+  CHECK(chained("ahead_waits", "ahead_waits", SECOND | THIRD, "") == 0);
+  CHECK(fabs(apart - x.report.seconds - 2 * (1e-6 - 2e-7)) < 1e-12);
+  cawb_device_sanitize(x.d, 0);
+  CHECK(chained("ahead_twice", "ahead_twice", SECOND | THIRD, "") == 0);
+  cawb_device_sanitize(x.d, 1);
+}
+
 /* Told not to look, it sees nothing, and counts what it counted. */
 static void test_off(void) {
   static const char *const wrong[] = { "counted_race", "lanes_race", "pairs_global_race", "blocks_race" };
@@ -98,6 +137,9 @@ int main(void) {
   fixture_open(&x, "features.ptx");
   in = tensor(&x, "inputs[1]", values, sizeof values);
   out = tensor(&x, "outputs[1]", NULL, sizeof values);
+  more = tensor(&x, "outputs[2]", NULL, sizeof values);
+  test_dependent();
+  CHECK(cawb_device_write(x.d, in, values, sizeof values, &x.err) == CAWB_OK);
   test_atomics();
   test_lanes();
   test_blocks();

@@ -19,7 +19,7 @@ static const field fields[] = {
   F(threads_sm, 32, 65536), F(blocks_sm, 1, 1024), F(registers_sm, 1024, 1e9),
   F(clock, 1e6, 1e11), F(dram, 1e6, 1e16), F(l2_rate, 1e6, 1e17), F(l2_sm, 1, 1e6),
   F(fp32, 1e6, 1e18), F(tf32, 1e6, 1e18), F(bf16, 1e6, 1e18), F(fp16, 1e6, 1e18),
-  F(link, 1e6, 1e15), F(launch, 0, 1), F(launch_next, 0, 1), F(latency_dram, 0, 1), F(latency_l2, 0, 1),
+  F(link, 1e6, 1e15), F(launch, 0, 1), F(launch_next, 0, 1), F(launch_dependent, 0, 1), F(latency_dram, 0, 1), F(latency_l2, 0, 1),
   F(latency_l1, 0, 1e6), F(latency_shared, 0, 1e6), F(latency_alu, 0, 1e6), F(latency_product, 0, 1e6),
   F(latency_predicate, 0, 1e6), F(latency_special, 0, 1e6), F(latency_fp64, 0, 1e6), F(latency_shuffle, 0, 1e6),
   F(latency_tensor, 0, 1e6), F(latency_atomic, 0, 1e6), F(latency_barrier, 0, 1e6), F(latency_cluster, 0, 1e6),

@@ -20,7 +20,8 @@ typedef struct cawb_figures {
   double fp32, tf32, bf16, fp16;  /* operations a second; the last three of tensor cores */
   double link;                    /* bytes a second from the host, and to it */
   double launch;                  /* from the start of an empty kernel to its end */
-  double launch_next;             /* of each further kernel of a graph */
+  double launch_next;             /* of each further kernel of a graph, */
+  double launch_dependent;        /* and of one that begins while the one before it ends */
   double latency_dram, latency_l2;        /* seconds from a load to its data */
   double latency_l1, latency_shared;      /* clocks */
   /* Clocks from an instruction to one that needs its result: of sums and logic, products of integers, comparisons, 16-bit floats,

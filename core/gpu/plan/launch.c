@@ -102,7 +102,8 @@ static const cawb_kernel *find_kernel(lua_State *L, const cawb_plan *p, const ch
 /*
 ** A launch that begins while the one before it ends ("programmatic dependent launch"). Each thread of it waits, ahead of its first access to
 ** memory, until that one has ended; so it ends after that one, and by induction after all before it. For that a kernel has to wait in every
-** thread. The first launch of a phase, and one behind a fill or a library's call, follow what is not known to be in this order.
+** thread. The cache of ld.global.nc is for what nobody changes while this kernel runs, and it runs beside the one before. The first launch of
+** a phase, and one behind a fill or a library's call, follow what is not known to be in this order.
 */
 static void check_dependent(lua_State *L, const cawb_plan *p, const cawb_kernel *k, const cawb_step *s) {
   const plan_list *l = &p->phases[p->phase];
@@ -112,7 +113,7 @@ static void check_dependent(lua_State *L, const cawb_plan *p, const cawb_kernel 
     luaL_error(L, "launch: 'dependent' is for a launch right behind another one in the same phase");
   if (!k->waits)
     luaL_error(L, "launch: 'dependent' needs a kernel that begins with griddepcontrol.wait, ahead of branches and accesses to memory, "
-               "in every thread; '%s' does not", k->plain);
+               "in every thread, and has no ld.global.nc (const with __restrict__, __ldg()); '%s' is none", k->plain);
 }
 
 static cJSON *dims(const unsigned d[3]) {

@@ -170,7 +170,15 @@ static int is_harmless(const word *w) {
   return !cawb_ptx_is(w[0], "@") && cawb_census_access(w[0]) == CENSUS_NONE;
 }
 
+/* "ld.global.nc.v2.f32" */
+static int is_not_coherent(word op) {
+  const char *nc = memmem(op.text, op.size, ".nc", 3);
+  return nc != NULL && cawb_ptx_starts(op, "ld.") && (nc + 3 == op.text + op.size || nc[3] == '.');
+}
+
 static void look_for_wait(reader *r, const word *w, size_t n) {
+  for (size_t i = 0; i < n && i < 4; i++)                    /* a predicate may stand in front */
+    if (is_not_coherent(w[i])) r->begun = 1, r->kernel->waits = 0;
   if (r->begun || n == 0) return;
   r->kernel->waits = cawb_ptx_is(w[0], "griddepcontrol.wait");
   r->begun = r->kernel->waits || !is_harmless(w);

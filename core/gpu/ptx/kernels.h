@@ -27,7 +27,7 @@ typedef struct cawb_kernel {
   char *plain;                  /* the function's own name; equals name for extern "C" */
   cawb_param *params;
   size_t nparams, args_size;    /* args_size: bytes of the whole parameter block */
-  int waits;                    /* every thread first waits for the launch before: griddepcontrol.wait, ahead of branches and memory */
+  int waits;                    /* every thread first waits for the launch before: griddepcontrol.wait, ahead of branches and memory; no ld.nc */
   /* from ptxas; -1 where the log does not say */
   long registers, spill_stores, spill_loads, stack, shared, constant, barriers;
 } cawb_kernel;

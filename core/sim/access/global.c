@@ -5,6 +5,7 @@
 #include "sim/exec/fault.h"
 #include "sim/exec/traffic.h"
 #include "sim/memory/log.h"
+#include "sim/watch/ahead.h"
 
 /* The 32-byte sectors that the lanes touch, each once; each lane lies within one. */
 static unsigned mixed_sectors(uint64_t base, const uint64_t *addr, uint32_t mask, uint64_t *seen) {
@@ -88,6 +89,7 @@ static void count_mixed(sim_warp *w, const sim_region *r, const uint64_t *addr, 
   sim_log *g = w->exec->log;
   uint64_t seen[SIM_LANES], *reads = r->bits + SIM_READS_NOW * r->words;
   unsigned n = mixed_sectors(r->base, addr, w->mask, seen), level = 0;
+  for (unsigned k = 0; w->ahead && k < n; k++) sim_ahead_access(w, r, seen[k], seen[k], how);
   if (g != NULL) g->begins = 1;
   if (how == READ) level = sim_cache_load_list(w, r, seen, n);
   else sim_cache_store_list(w, r, seen, n, how == WRITE && size * (unsigned)__builtin_popcount(w->mask) >= n * 32);
@@ -102,6 +104,7 @@ void sim_global_range(sim_warp *w, const sim_region *r, uint64_t from, uint64_t 
   uint64_t first = from >> 5, last = (to - 1) >> 5;
   int exact = ((from | to) & 31) == 0;
   if (g != NULL) g->begins = 1;
+  if (w->ahead) sim_ahead_access(w, r, first, last, how);
   unsigned level = how == READ ? sim_cache_load_range(w, r, first, last) : 0;
   if (how != READ) sim_cache_store_range(w, r, first, last, first != last, exact);
   if (g != NULL && how != READ && !exact) log_range(g, r, from, to);

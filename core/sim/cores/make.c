@@ -152,6 +152,7 @@ cawb_status sim_exec_make(sim_exec *x, sim_device *d, const sim_function *f, con
   memset(x, 0, sizeof *x);
   x->device = d;
   x->checks = d->sanitize && d->sample == 0;
+  x->ahead = x->checks && s->dependent;
   x->function = f;
   x->step = s;
   x->threads = s->block[0] * s->block[1] * s->block[2];

@@ -92,6 +92,7 @@ static const char *kind_of(const char *text) {
 static int execute(cawb_cudart *rt, cawb_cuda_module *m, cawb_cuda_kernel *k, const cawb_cuda_launch *l,
                    const unsigned char *block, cawb_cuda_stream *stream) {
   cawb_step step = step_of(k, l, block);
+  step.dependent = l->dependent && stream->launched;
   cawb_report report;
   cawb_err err;
   cawb_status status = cawb_device_run(rt->device, m->loaded, &step, 1, &report, &err);
@@ -99,6 +100,7 @@ static int execute(cawb_cudart *rt, cawb_cuda_module *m, cawb_cuda_kernel *k, co
   k->launches++;
   add(&k->sum, &report);
   cawb_streams_work(rt, stream, CAWB_ENGINE_KERNELS, report.seconds);
+  stream->launched = 1;
   return status == CAWB_OK ? CAWB_CUDA_OK : end_badly(rt, k, &err);
 }
 

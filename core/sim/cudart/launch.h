@@ -12,6 +12,7 @@ typedef struct cawb_cuda_launch {
   size_t shared;
   int cooperative;
   void *stream;
+  int dependent;
 } cawb_cuda_launch;
 
 /* `arguments` are the addresses of the kernel's parameters. Returns an error's number. */

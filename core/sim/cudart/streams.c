@@ -63,10 +63,13 @@ double cawb_streams_now(const cawb_cudart *rt, const cawb_cuda_stream *s) {
 double cawb_streams_work(cawb_cudart *rt, cawb_cuda_stream *s, int engine, double seconds) {
   double start = later(cawb_streams_now(rt, s), rt->engine[engine]);
   s->ready = rt->engine[engine] = start + seconds;
+  s->launched = 0;
   return s->ready;
 }
 
-void cawb_streams_wait(cawb_cudart *rt, const cawb_cuda_stream *s) {
+void cawb_streams_wait(cawb_cudart *rt, cawb_cuda_stream *s) {
+  for (cawb_cuda_stream *o = rt->streams; o != NULL; o = o->next)
+    if (s == NULL || o == s) o->launched = 0;
   if (s != NULL) rt->host = cawb_streams_now(rt, s);
   else
     for (int i = 0; i < CAWB_ENGINES; i++) rt->host = later(rt->host, rt->engine[i]);

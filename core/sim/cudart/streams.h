@@ -12,6 +12,7 @@
 typedef struct cawb_cuda_stream {
   double ready;                    /* when all that was asked for is done */
   int blocking;                    /* it and the default stream wait for each other */
+  int launched;                    /* the last that it was given, and nobody has waited for, is a launch */
   int standard;                    /* it is the default stream, which is never destroyed */
   struct cawb_cuda_stream *next;
 } cawb_cuda_stream;
@@ -30,7 +31,7 @@ void cawb_streams_free(cawb_cudart *rt);
 /* Work of so many seconds; returns when it is done. */
 double cawb_streams_work(cawb_cudart *rt, cawb_cuda_stream *s, int engine, double seconds);
 
-void   cawb_streams_wait(cawb_cudart *rt, const cawb_cuda_stream *s);      /* the host, for a stream; NULL: for all */
+void   cawb_streams_wait(cawb_cudart *rt, cawb_cuda_stream *s);      /* the host, for a stream; NULL: for all */
 double cawb_streams_now(const cawb_cudart *rt, const cawb_cuda_stream *s);        /* what an event there would say */
 double cawb_streams_link(const cawb_cudart *rt, size_t size);              /* seconds of a copy over the link */
 

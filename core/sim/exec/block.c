@@ -20,6 +20,7 @@ enum { ROUNDS = 32 };
 /* What was accessed before is over: at a barrier, and between blocks. */
 void sim_epoch_next(sim_exec *x) {
   if (x->stretches != NULL) x->stretches(x, 0);
+  for (unsigned i = 0; x->waited && i < x->nwarps; i++) x->warps[i].ahead = 0;
   for (unsigned i = 0; x->lane_writes != NULL && i < x->nwarps; i++) sim_warp_sync_all(&x->warps[i]);
   if (++x->epoch < 1u << 24) return;           /* it must fit beside the flags */
   memset(x->writers, 0, x->shadow_size * sizeof *x->writers);
@@ -65,6 +66,7 @@ void sim_block_begin(sim_exec *x) {
     w->undefined = NULL;
     memset(w->commits, 0, sizeof w->commits);
     w->closed = w->fenced = 0;
+    w->ahead = x->ahead;
     w->ordered = 0;
     w->spent = w->calm = (sim_spent){ 0, 0, 0 };
     w->vain = 0;
@@ -72,7 +74,7 @@ void sim_block_begin(sim_exec *x) {
     sim_calls_begin(w);
   }
   memset(x->barrier, 0, sizeof x->barrier);
-  x->exited = x->unset = 0;
+  x->exited = x->unset = x->waited = 0;
   x->ended = 0;
   x->cluster_phase = 0;
   x->nbulks = 0;

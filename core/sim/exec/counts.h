@@ -49,7 +49,7 @@ typedef struct sim_launch_facts {
   double clocks, longest;       /* that a block takes for itself; the longest one */
   double busy;                  /* multiprocessors' worth of work going on at a time; */
   double crowd;                 /* blocks' worth on the one that has most of it */
-  int first;                    /* the first kernel of the run */
+  int first, dependent;         /* the first kernel of the run; it begins while the one before it ends */
 } sim_launch_facts;
 
 #endif

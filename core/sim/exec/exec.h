@@ -42,6 +42,7 @@ typedef struct sim_barrier {
 
 enum { SIM_RACE_WARPS, SIM_RACE_LANES, SIM_RACE_BLOCKS, SIM_RACE_COPY, SIM_RACE_UNINITIALISED,
        SIM_RACE_IN_WARP, SIM_RACE_MASK, SIM_RACE_DIVERGED,      /* of lanes; masks and barriers that are misused */
+       SIM_RACE_AHEAD,                                          /* of a dependent launch, with those before it */
        SIM_RACE_PRODUCT, SIM_RACE_PROXY, SIM_RACE_EARLY, SIM_RACE_ORDER };     /* of warpgroup products */
 
 struct sim_warp {
@@ -63,6 +64,7 @@ struct sim_warp {
   uint32_t commits[SIM_LANES];  /* groups of copies that each lane has closed */
   uint32_t touches;             /* of lines, in this block */
   uint32_t closed;              /* groups of warpgroup products; */
+  int ahead;                    /* the launches before it may be under way, see sim/watch/ahead.h */
   int ordered;                  /* wgmma.fence was executed; */
   uint32_t fenced;              /* the epoch of the last fence.proxy.async: see sim/access/warpgroup.c */
   sim_group group[SIM_LANES];   /* the groups that are not running */
@@ -93,6 +95,7 @@ struct sim_exec {
   uint64_t *hits;               /* per instruction: warps that executed it; see sim/read/stretches.c */
   int by_line;                  /* behind them, requests to memory: see traffic.h */
   int checks;                   /* look for races, unwritten memory, copies under way */
+  int ahead, waited;            /* it begins while launches before it end; the block has waited for them */
   sim_counts counts;
   sim_warp *warps;
   unsigned nwarps, threads;

@@ -36,6 +36,7 @@ struct sim_device {
   const struct sim_isa *isa;
   uint32_t last_stretch;        /* the highest number given to one, see sim/watch/race.h; and of the launch at hand */
   uint32_t *owners, owners_room;        /* whose each is */
+  int follows_ahead, any_ahead; /* launches leave marks for dependent ones, see sim/watch/ahead.h; some have */
   /* access */
   struct sim_l1 **l1;           /* a thread's each, see cache.h */
   unsigned nl1;

@@ -33,8 +33,8 @@ typedef struct sim_region {
   cawb_addr base;
   size_t size;
   unsigned char *host;
-  uint64_t *bits;         /* sectors touched: reads now, writes now, reads and */
-  size_t words;           /* writes of the run; `words` 64-bit words each */
+  uint64_t *bits;         /* sectors touched: reads now, writes now, reads and writes of the run, and of */
+  size_t words;           /* launches that a dependent one does not wait for by itself; `words` 64-bit words each */
   sim_notes notes;
   uint64_t *written;      /* since it was poisoned: a bit for each byte; NULL: it was not */
   uint32_t *last;         /* by line of 128 bytes: the block that touched it last, stamped */
@@ -48,7 +48,7 @@ typedef struct sim_region {
   char label[48];
 } sim_region;
 
-enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_BITMAPS };
+enum { SIM_READS_NOW, SIM_WRITES_NOW, SIM_READS_RUN, SIM_WRITES_RUN, SIM_READS_AHEAD, SIM_WRITES_AHEAD, SIM_BITMAPS };
 
 /* memory.c */
 void *sim_area_new(size_t size);                   /* aligned to 128 bytes */

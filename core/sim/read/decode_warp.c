@@ -42,7 +42,8 @@ int ptx_decode_hint(ptx_parser *p, const ptx_statement *s, const ptx_form *f) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(f->base, names[i]) == 0) {
       if (i < 2 && !ptx_has(f, W_CTA)) p->f->fences = 1;
-      sim_insn *in = ptx_emit(p, i < 2 ? SIM_OP_fence : i == 4 ? SIM_OP_nanosleep : SIM_OP_nop, s);
+      int waits = ptx_word_at(s, "wait") != 0;          /* griddepcontrol.wait */
+      sim_insn *in = ptx_emit(p, i < 2 ? SIM_OP_fence : i == 4 ? SIM_OP_nanosleep : waits ? SIM_OP_grid_wait : SIM_OP_nop, s);
       in->mode = !ptx_has(f, W_CTA);
       in->flags = ptx_word_at(s, "sys") != 0;
       if (i == 4) in->r[1] = ptx_source(p, s, 0, 4, NULL);

@@ -90,8 +90,12 @@ static double latency_time(const sim_model *m, const sim_launch_facts *f) {
   return most(most(rounds * f->clocks, f->longest) / m->clock, f->calls * m->heap_next);
 }
 
+static double launch_time(const sim_model *m, const sim_launch_facts *f) {
+  return f->first ? m->launch : f->dependent ? m->launch_dependent : m->launch_next;
+}
+
 void sim_time_launch(const sim_model *m, const sim_launch_facts *f, cawb_report *r) {
-  double sms = f->busy, launch = f->first ? m->launch : m->launch_next;
+  double sms = f->busy, launch = launch_time(m, f);
   double memory = memory_time(m, f), l2 = l2_time(m, f, sms);
   double l1 = f->lines / (m->l1_wave * m->clock * sms);
   double shared = f->shared / (m->shared_wave * m->clock * sms);

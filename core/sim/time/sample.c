@@ -139,6 +139,7 @@ void sim_sample_sectors(sim_exec *x, sim_sectors *sum) {
     sum->earlier += s.earlier;
     for (size_t k = 0; k < 2 * r->words; k++) {
       r->bits[k + SIM_READS_RUN * r->words] |= r->bits[k];
+      if (x->device->follows_ahead) r->bits[k + SIM_READS_AHEAD * r->words] |= r->bits[k];
       r->bits[k] = 0;
     }
   }

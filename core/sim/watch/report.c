@@ -160,6 +160,13 @@ static int say_blocks(const sim_exec *x, const char *at, const char *where, char
                   x->order != NULL ? "no fence and flag put them in order" : "blocks run in any order");
 }
 
+static int say_ahead(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
+  const unsigned *b = x->race.block;
+  return snprintf(out, room, "global memory: %s: warp %u %s %s, which a launch before it %s and may not have ended: wait for that with "
+                  "griddepcontrol.wait (cudaGridDependencySynchronize()) first, in block (%u,%u,%u)", at, x->race.warp,
+                  does[x->race.how], where, did[x->race.other_how], b[0], b[1], b[2]);
+}
+
 static int say_copy(const sim_exec *x, const char *at, const char *where, char *out, size_t room) {
   const unsigned *b = x->race.block;
   return snprintf(out, room, "shared memory: %s: warp %u %s %s, to where an asynchronous copy is under way: "
@@ -218,6 +225,7 @@ void sim_race_report(const sim_exec *x, cawb_report *report) {
   else if (x->race.kind == SIM_RACE_COPY) n = say_copy(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_IN_WARP) n = say_in_warp(x, at, where, report->race, room);
   else if (x->race.kind == SIM_RACE_MASK || x->race.kind == SIM_RACE_DIVERGED) n = say_misuse(x, at, report->race, room);
+  else if (x->race.kind == SIM_RACE_AHEAD) n = say_ahead(x, at, where, report->race, room);
   else if (x->race.kind >= SIM_RACE_PRODUCT) n = say_group(x, at, where, report->race, room);
   else n = say_blocks(x, at, where, report->race, room);
   if (n >= (int)room) memcpy(report->race + room - 4, "...", 4);

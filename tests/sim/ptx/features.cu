@@ -444,3 +444,21 @@ extern "C" __global__ void blocks_part_race(int *out, const int *in) {
 extern "C" __global__ void blocks_whole_race(int *out, const int *in) {
   if (blockIdx.x == 1 || threadIdx.x == 5) out[threadIdx.x] = in[threadIdx.x] + blockIdx.x;
 }
+
+// In a dependent launch: its accesses ahead of griddepcontrol.wait, which it may have, have no order with the launch before.
+#define GRID_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+extern "C" __global__ void ahead_twice(int *out, const int *in) { out[threadIdx.x] = 2 * in[threadIdx.x]; }
+extern "C" __global__ void ahead_waits(int *out, const int *in) {
+  GRID_WAIT();
+  out[threadIdx.x] = 2 * in[threadIdx.x];
+}
+extern "C" __global__ void ahead_late(int *out, const int *in) {
+  int v = in[threadIdx.x];
+  GRID_WAIT();
+  out[threadIdx.x] = 2 * v;
+}
+extern "C" __global__ void ahead_one_waits(int *out, const int *in) {
+  if (threadIdx.x == 0) GRID_WAIT();
+  __syncthreads();
+  out[threadIdx.x] = 2 * in[threadIdx.x];
+}

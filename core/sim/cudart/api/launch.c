@@ -31,7 +31,7 @@ CUDART(int, __cudaPopCallConfiguration, cawb_dim3 *grid, cawb_dim3 *block, size_
 }
 
 static cawb_cuda_launch plain(cawb_dim3 grid, cawb_dim3 block, size_t shared, void *stream) {
-  return (cawb_cuda_launch){ grid, block, { 1, 1, 1 }, shared, 0, stream };
+  return (cawb_cuda_launch){ grid, block, { 1, 1, 1 }, shared, 0, stream, 0 };
 }
 
 static int launch(const void *handle, cawb_cuda_launch how, void **arguments) {
@@ -61,7 +61,7 @@ CUDART(int, cudaLaunchCooperativeKernel, const void *f, cawb_dim3 grid, cawb_dim
 }
 
 /* As the programmer's guide lays them out. */
-enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4, ATTRIBUTE_PROGRAMMATIC = 6 };
 typedef struct attribute { int id; unsigned unused; union { unsigned word[16]; cawb_dim3 cluster; } value; } attribute;
 typedef struct extended {
   cawb_dim3 grid, block;
@@ -77,6 +77,7 @@ CUDART(int, cudaLaunchKernelExC, const extended *c, const void *f, void **args) 
     const attribute *a = &c->attributes[i];
     if (a->id == ATTRIBUTE_CLUSTER) how.cluster = a->value.cluster;
     if (a->id == ATTRIBUTE_COOPERATIVE) how.cooperative = a->value.word[0] != 0;
+    if (a->id == ATTRIBUTE_PROGRAMMATIC) how.dependent = a->value.word[0] != 0;
   }
   return launch(f, how, args);
 }

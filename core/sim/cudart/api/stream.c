@@ -25,7 +25,7 @@ static int stream_drop(cawb_cudart *rt, void *handle) {
 CUDART_CALL(cudaStreamDestroy, stream_drop(rt, stream), void *stream)
 
 static int stream_wait(cawb_cudart *rt, void *handle) {
-  const cawb_cuda_stream *s = cawb_streams_find(rt, handle);
+  cawb_cuda_stream *s = cawb_streams_find(rt, handle);
   if (s == NULL) return CAWB_CUDA_HANDLE;
   cawb_streams_wait(rt, s);
   return cawb_cudart_ready(rt);

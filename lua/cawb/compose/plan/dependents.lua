@@ -11,10 +11,12 @@ function M.wanted(options)
   return options.dependent == true and arch ~= nil and arch >= LEAST
 end
 
---- A text whose kernels wait first: after_predecessor() of parts/dependent.cuh.
+--- A text whose kernels wait first: after_predecessor() of parts/dependent.cuh. What they read is not const for as long as they run, since
+--- that begins before the kernel ahead has ended: const with __restrict__ would be read through the cache that is not coherent. That no
+--- store goes to what is read, stores say by their own __restrict__.
 function M.waiting(text)
   local function begun(head) return head .. "\n  after_predecessor();" end
-  return (text:gsub("__global__[^{;]*{", begun):gsub("%f[%w_]KERNEL%b()[^{;]*{", begun))
+  return (text:gsub("(const [%w_ ]+%*) *__restrict__", "%1"):gsub("__global__[^{;]*{", begun))
 end
 
 -- The launches of all kernels of each call, in order; false for what is none of them: a fill, a library's call.
