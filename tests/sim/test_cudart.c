@@ -25,6 +25,9 @@ int cudaMemcpyAsync(void *to, const void *from, size_t n, int kind, void *stream
 int cudaMemset(void *p, int value, size_t n);
 int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, int kind);
 int cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **args, size_t shared, void *stream);
+typedef struct attribute { int id; unsigned unused, value[16]; } attribute;
+typedef struct extended { dim3 grid, block; size_t shared; void *stream; const attribute *attributes; unsigned n; } extended;
+int cudaLaunchKernelExC(const extended *c, const void *f, void **args);
 int cudaDeviceSynchronize(void);
 int cudaGetLastError(void);
 int cudaStreamCreate(void **s);
@@ -108,6 +111,37 @@ static int launch(float *at, unsigned n, unsigned threads) {
   return cudaLaunchKernel(&handle_twice, (dim3){ 1, 1, 1 }, (dim3){ threads, 1, 1 }, args, 0, NULL);
 }
 
+static void count_lines(const char *path, const char *word, int want) {
+  char line[4096];
+  int n = 0;
+  FILE *f = fopen(path, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL) n += strstr(line, word) != NULL;
+  if (f != NULL) fclose(f);
+  CHECK(n == want);
+}
+
+/* May begin while the launch before it ends; it does not wait for that. */
+static int launch_dependent(float *at, unsigned n) {
+  static const attribute programmatic = { .id = 6, .value = { 1 } };
+  unsigned char odd = 1;
+  void *args[] = { &at, &odd, &n };
+  const extended how = { { 1, 1, 1 }, { n, 1, 1 }, 0, NULL, &programmatic, 1 };
+  return cudaLaunchKernelExC(&how, &handle_twice, args);
+}
+
+/* Each mistake is told once, so that the harmless ones come first. */
+static void test_dependent(const char *report) {
+  static const char race[] = "which a launch before it wrote and may not have ended";
+  float *x;
+  CHECK(cudaMalloc((void **)&x, 256) == CAWB_CUDA_OK && cudaMemset(x, 0, 256) == CAWB_CUDA_OK);
+  CHECK(launch_dependent(x, 32) == CAWB_CUDA_OK);                      /* the memset has ended */
+  CHECK(cudaDeviceSynchronize() == CAWB_CUDA_OK && launch_dependent(x, 32) == CAWB_CUDA_OK);
+  CHECK(launch(x, 32, 32) == CAWB_CUDA_OK);
+  count_lines(report, race, 0);
+  CHECK(launch_dependent(x, 32) == CAWB_CUDA_OK && cudaFree(x) == CAWB_CUDA_OK);
+  count_lines(report, race, 1);
+}
+
 static void test_memory(void) {
   float h[64], *x, *both;
   for (int i = 0; i < 64; i++) h[i] = (float)i;
@@ -169,15 +203,6 @@ static void test_fault(void) {
   CHECK(strcmp(cawb_errors_name(CAWB_CUDA_ADDRESS), "cudaErrorIllegalAddress") == 0);
 }
 
-static void count_lines(const char *path, const char *word, int want) {
-  char line[4096];
-  int n = 0;
-  FILE *f = fopen(path, "r");
-  while (f != NULL && fgets(line, sizeof line, f) != NULL) n += strstr(line, word) != NULL;
-  if (f != NULL) fclose(f);
-  CHECK(n == want);
-}
-
 int main(void) {
   char report[] = "/tmp/cawb-test-XXXXXX", told[8192];
   int fd = mkstemp(report);
@@ -192,6 +217,7 @@ int main(void) {
   __cudaRegisterVar(m, &handle_calls, NULL, "calls", 0, 4, 0, 1);
   test_memory();
   test_launches();
+  test_dependent(report);
   test_times();
   test_fault();
   count_lines(report, "\"event\":\"begin\"", 1);
