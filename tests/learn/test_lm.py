@@ -183,12 +183,11 @@ class Counting:
         return self
 
 
-def test_an_answer_that_has_ended_leaves_the_batch_and_the_next_takes_its_place():
-    samples.ROUND = 4
+def test_an_answer_ends_at_its_mark_or_with_its_tokens():
     model = Counting()
-    found = samples.complete(model, Marks(), [[3], [9], [2], [99]], 12, 2, 1.0)
-    assert [ids[-1] for ids in found[:3]] == [0, 0, 0] and [len(ids) for ids in found] == [3, 9, 2, 12]
-    assert found[3][:3] == [98, 97, 96] and max(model.asked) == 2
+    found = samples.complete(model, Marks(), [[3], [9], [2], [99], [1, 4]], dict(knobs.KNOBS, tokens=12, at_once=3), 1.0)
+    assert [ids[-1] for ids in found] == [0, 0, 0, 87, 0] and [len(ids) for ids in found] == [3, 9, 2, 12, 4]
+    assert model.asked == [3, 2]
 
 
 def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():

@@ -32,7 +32,7 @@ def rollout(copy, tokenizer, knobs):
         weights.fold(copy, trainer.accelerator.unwrap_model(trainer.model))
         asked = [corpus.question(tokenizer, prompt[0]["content"]) for prompt in prompts]
         return {"prompt_ids": asked, "logprobs": None,
-                "completion_ids": samples.complete(copy, tokenizer, asked, knobs["tokens"], knobs["at_once"], 1.0)}
+                "completion_ids": samples.complete(copy, tokenizer, asked, knobs, 1.0)}
     return roll
 
 

@@ -44,7 +44,7 @@ def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0):
     model.eval()
     episodes = [Episode(task["name"], corpus.question(tokenizer, task["prompt"])) for task in tasks]
     for number in range(turns):
-        answers = samples.complete(model, tokenizer, [one.tokens for one in episodes], knobs["tokens"], knobs["at_once"], temperature)
+        answers = samples.complete(model, tokenizer, [one.tokens for one in episodes], knobs, temperature)
         texts = [tokenizer.decode(ids, skip_special_tokens=True) for ids in answers]
         results = judge.score(env, [(one.task, text) for one, text in zip(episodes, texts, strict=True)])
         for one, ids, text, result in zip(episodes, answers, texts, results, strict=True):

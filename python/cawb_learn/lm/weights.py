@@ -5,6 +5,8 @@ import peft
 import torch
 import transformers
 
+from . import attention  # noqa: F401, its name is known by then
+
 TEMPLATE = ("{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n' }}{% endfor %}"
             "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}")
 
@@ -53,6 +55,7 @@ def load(path, seed=0):
     tokenizer.padding_side = "left"
     tokenizer.pad_token = tokenizer.pad_token or tokenizer.eos_token
     tokenizer.chat_template = TEMPLATE                            # without a system message of its own
+    model.set_attn_implementation("grouped")
     model.generation_config = transformers.GenerationConfig(eos_token_id=tokenizer.convert_tokens_to_ids("<|im_end|>"), pad_token_id=tokenizer.pad_token_id)
     return model.to("cuda" if torch.cuda.is_available() else "cpu"), tokenizer
 

@@ -1,0 +1,85 @@
+"""lm_hypotheses.py: the hypotheses of bench/learn/lm.md, answered from folders of `cawb-train lm`, a folder for each seed.
+
+    python bench/learn/lm_hypotheses.py DIR...
+
+A figure's interval is a bootstrap over tasks, 10,000 resamples, paired where two stages are compared; a resample's figure is the mean of its tasks and
+of all seeds. p is the share of resamples in which the figure is below its bar; Holm's correction is over the hypotheses that are measured.
+"""
+import json
+import os
+import sys
+
+import numpy
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../python/cawb_learn"))
+
+from lm import measure  # noqa: E402
+
+RESAMPLES = 10000
+
+# What is measured: a stage, a test of a result, samples; less the same of another stage; the bar that it has to reach.
+HYPOTHESES = {
+    "H1": (("imitation", "right", 1), None, 0.50), "H2": (("imitation", "right", 8), None, 0.75),
+    "H3": (("single", "faster", 1), ("imitation", "faster", 1), 0.20), "H4": (("last", "faster", 8), None, 0.40),
+    "H5": (("agentic in turns", "right", 8), ("agentic", "right", 8), 0.0),
+    "H7": (("imitation", "right", 1), ("memory", "right", 1), 0.30),
+}
+TESTS = {"right": lambda one: one["ok"], "faster": measure.is_faster}
+
+
+def results(folder, stage):
+    """Verdicts by task, or None where the stage was not measured. `last`: the last stage that was."""
+    if stage == "last":
+        return next((found for found in (results(folder, name) for name in ("agentic", "rft", "single", "imitation")) if found), None)
+    path = os.path.join(folder, "results-%s.jsonl" % stage)
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return {row["task"]: row["results"] for row in map(json.loads, file)}
+
+
+def by_task(folders, what):
+    """A figure for each task and seed, or None; tasks in the order of their names."""
+    stage, test, k = what
+    found = [one for one in (results(folder, stage) for folder in folders) if one]
+    if not found:
+        return None
+    names = sorted(set.intersection(*map(set, found)))
+    return numpy.array([[measure.of_k(sum(map(TESTS[test], of[name])), len(of[name]), min(k, len(of[name]))) for name in names] for of in found])
+
+
+def answered(folders, what, beside, bar):
+    """The figure, its interval, p, tasks and seeds; None where it is not measured."""
+    own, other = by_task(folders, what), by_task(folders, beside) if beside else None
+    if own is None or (beside and other is None):
+        return None
+    tasks = own.mean(axis=0) - (other.mean(axis=0) if beside else 0.0)
+    drawn = numpy.random.default_rng(0).integers(0, len(tasks), (RESAMPLES, len(tasks)))
+    means = tasks[drawn].mean(axis=1)
+    return tasks.mean(), *numpy.quantile(means, (0.025, 0.975)), (1 + (means < bar).sum()) / (1 + RESAMPLES), len(tasks), len(own)
+
+
+def holm(values):
+    """p corrected, by name."""
+    corrected, least = {}, 0.0
+    for rank, name in enumerate(sorted(values, key=values.get)):
+        least = max(least, min(1.0, (len(values) - rank) * values[name]))
+        corrected[name] = least
+    return corrected
+
+
+def main(folders):
+    found = {name: answered(folders, *of) for name, of in HYPOTHESES.items()}
+    corrected = holm({name: one[3] for name, one in found.items() if one})
+    for name, (what, beside, bar) in HYPOTHESES.items():
+        said = "%s@%d of %s%s, bar %.2f:" % (what[1], what[2], what[0], " less that of " + beside[0] if beside else "", bar)
+        if not found[name]:
+            print(name, said, "not measured")
+            continue
+        figure, low, high, _, tasks, seeds = found[name]
+        print(name, said, "%.3f [%.3f, %.3f]," % (figure, low, high), "p %.4f after Holm," % corrected[name], "%d tasks, %d seed%s:" % (tasks, seeds, "s" * (seeds > 1)),
+              "holds" if figure >= bar and corrected[name] < 0.05 else "not shown" if high >= bar else "fails")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or sys.exit(__doc__))
