@@ -24,6 +24,8 @@ HYPOTHESES = {
     "H5": (("agentic in turns", "right", 8), ("agentic", "right", 8), 0.0),
     "H7": (("imitation", "right", 1), ("memory", "right", 1), 0.30),
 }
+EXPLORATORY = {"E1": (("single", "right", 1), ("imitation", "right", 1), 0.0), "E2": (("rft", "right", 1), ("single", "right", 1), 0.0),
+               "E3": (("agentic", "right", 1), ("rft", "right", 1), 0.0)}
 TESTS = {"right": lambda one: one["ok"], "faster": measure.is_faster}
 
 
@@ -68,17 +70,25 @@ def holm(values):
     return corrected
 
 
+def line(name, of, found, corrected=None):
+    (stage, test, k), beside, bar = of
+    said = "%s %s@%d of %s%s, bar %.2f:" % (name, test, k, stage, " less that of " + beside[0] if beside else "", bar)
+    if not found:
+        return said + " not measured"
+    figure, low, high, p, tasks, seeds = found
+    p = p if corrected is None else corrected
+    word = "holds" if low >= bar and p < 0.05 else "not shown" if high >= bar else "fails"
+    return said + " %.3f [%.3f, %.3f], p %.4f, %d tasks, %d seed%s: %s" % (figure, low, high, p, tasks, seeds, "s" * (seeds > 1), word)
+
+
 def main(folders):
     found = {name: answered(folders, *of) for name, of in HYPOTHESES.items()}
     corrected = holm({name: one[3] for name, one in found.items() if one})
-    for name, (what, beside, bar) in HYPOTHESES.items():
-        said = "%s@%d of %s%s, bar %.2f:" % (what[1], what[2], what[0], " less that of " + beside[0] if beside else "", bar)
-        if not found[name]:
-            print(name, said, "not measured")
-            continue
-        figure, low, high, _, tasks, seeds = found[name]
-        print(name, said, "%.3f [%.3f, %.3f]," % (figure, low, high), "p %.4f after Holm," % corrected[name], "%d tasks, %d seed%s:" % (tasks, seeds, "s" * (seeds > 1)),
-              "holds" if figure >= bar and corrected[name] < 0.05 else "not shown" if high >= bar else "fails")
+    for name, of in HYPOTHESES.items():
+        print(line(name, of, found[name], corrected.get(name)))
+    print("exploratory, without Holm:")
+    for name, of in EXPLORATORY.items():
+        print(line(name, of, answered(folders, *of)))
 
 
 if __name__ == "__main__":
