@@ -133,6 +133,16 @@ static cawb_status sample(cawb_cuda *c, const cawb_cuda_job *j, cawb_err *err) {
   return rc;
 }
 
+static cawb_status profile_each(cawb_cuda *c, const cawb_cuda_job *j, const char *const *metrics, size_t n,
+                                cawb_err *err) {
+  cawb_status rc = cawb_cuda_prepare(c, j->m, j->p->before, j->p->nbefore, err);
+  if (rc == CAWB_OK) rc = state_all_facts(c, j, err);
+  if (rc == CAWB_OK && j->launches > 0) rc = count_or_time(c, j, metrics, n, err);
+  if (rc == CAWB_OK && j->launches > 0 && j->p->sampling.image != NULL) rc = sample(c, j, err);
+  return rc;
+}
+
+/* Each launch for itself: none begins while another one ends. */
 cawb_status cawb_cuda_profile(cawb_device *d, cawb_module *m, const cawb_step *steps, size_t n,
                               const char *const *metrics, size_t nmetrics, cawb_profile *p,
                               cawb_err *err) {
@@ -140,11 +150,11 @@ cawb_status cawb_cuda_profile(cawb_device *d, cawb_module *m, const cawb_step *s
   cawb_cuda_job j = { m, steps, n, count_launches(steps, n), cawb_cuda_plan_name(steps, n), p };
   double begun = cawb_clock_now();
   cawb_report ignored;
+  int dependents = c->dependents;
   cawb_status rc = cawb_cuda_run(d, m, steps, n, &ignored, err);
-  if (rc == CAWB_OK) rc = cawb_cuda_prepare(c, m, p->before, p->nbefore, err);
-  if (rc == CAWB_OK) rc = state_all_facts(c, &j, err);
-  if (rc == CAWB_OK && j.launches > 0) rc = count_or_time(c, &j, metrics, nmetrics, err);
-  if (rc == CAWB_OK && j.launches > 0 && p->sampling.image != NULL) rc = sample(c, &j, err);
+  c->dependents = 0;
+  if (rc == CAWB_OK) rc = profile_each(c, &j, metrics, nmetrics, err);
+  c->dependents = dependents;
   if (rc == CAWB_OK) rc = cawb_cuda_guard_check(c, j.who, err);
   p->seconds = cawb_clock_now() - begun - p->setup;
   return rc;
