@@ -16,10 +16,10 @@ AT_A_TIME = 4                                 # episodes that learn at once
 def critic_of(model, knobs, folder=None):
     """A critic that begins as this plain model; with adapters, new ones or those of a folder."""
     config = type(model.config).from_dict(dict(model.config.to_dict(), id2label={0: "value"}, label2id={"value": 0}, classifier_dropout=0.0))
-    critic = transformers.AutoModelForTokenClassification.from_config(config, dtype=model.dtype)
+    with model.device:                        # a GPU draws first weights at once; these are then replaced
+        critic = transformers.AutoModelForTokenClassification.from_config(config, dtype=model.dtype)
     critic.load_state_dict(model.state_dict(), strict=False)
     critic.score.float()                      # what learns is not kept in half precision
-    critic.to(model.device)
     if folder:
         return peft.PeftModel.from_pretrained(critic, folder, is_trainable=True)
     return peft.get_peft_model(critic, peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", exclude_modules=["score"],

@@ -27,6 +27,7 @@ class Run:
         self.ends = time.monotonic() + seconds if seconds else None
         os.makedirs(out, exist_ok=True)
         self._check()
+        self.path = weights.unpacked(self.path, self.place("model"))
 
     def _check(self):
         """A folder holds a run with the same numbers, or a new one. How long it may take may change."""

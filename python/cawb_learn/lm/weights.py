@@ -49,6 +49,17 @@ def _read(path):
     return model, transformers.AutoTokenizer.from_pretrained(folder, gguf_file=name)
 
 
+def unpacked(path, folder):
+    """The path of the same model in a folder, where it lies ready: a GGUF file takes half a minute each time. What is no file stays as it is."""
+    if path == "tiny" or os.path.isdir(path):
+        return path
+    if not os.path.exists(folder):
+        for part in _read(path):
+            part.save_pretrained(folder + ".new")
+        os.replace(folder + ".new", folder)
+    return folder
+
+
 def load(path, seed=0):
     """The model and its tokenizer, which pads on the left and has a template of conversations."""
     model, tokenizer = _tiny(seed) if path == "tiny" else _read(path)
