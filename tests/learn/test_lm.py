@@ -194,9 +194,11 @@ def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():
     said = iter([{"ok": False, "stage": "compile", "reason": "no such thing", "reward": -1.0}, {"ok": True, "compile": 1.5, "reward": 0.7}])
     kept, turns.judge.score = turns.judge.score, lambda env, pairs: [next(said) for _ in pairs]
     try:
-        one, = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2)
+        spent = {}
+        one, = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2, spent=spent)
     finally:
         turns.judge.score = kept
+    assert sorted(spent) == ["judging_s", "writing_s"] and min(spent.values()) > 0
     assert math.isclose(sum(one.rewards), 1.7) and one.best == 0.7 and len(one.texts) == 2
     words = "".join(chr(token) for token, chosen in zip(one.tokens, one.mask, strict=True) if not chosen)
     assert "It failed at compile: no such thing" in words and words.startswith("Q")

@@ -71,13 +71,13 @@ class Learner:
             module.load_state_dict(state[name], strict=False)
             self.optimizers[name].load_state_dict(state[name + " optimizer"])
 
-    def episodes(self, env, tasks):
-        """New episodes of this step's tasks."""
+    def episodes(self, env, tasks, spent):
+        """New episodes of this step's tasks; `spent` gets seconds."""
         torch.manual_seed(self.knobs["seed"] * 100003 + self.step)
         drawn = random.Random("%d:%d" % (self.knobs["seed"], self.step)).choices(tasks, k=self.knobs["agentic_tasks"])
         weights.fold(self.copy, self.actor)
         return turns.play(self.copy, self.tokenizer, env, [task for task in drawn for _ in range(self.knobs["agentic_group"])], self.knobs,
-                          self.knobs["turns"])
+                          self.knobs["turns"], spent=spent)
 
     def _parts(self, episodes):
         """Tensors of some episodes each, with the log-probabilities and values of now, advantages and returns."""
@@ -124,10 +124,11 @@ class Learner:
     def run(self, stage, steps, env, tasks, ends):
         """So many steps of a stage, or until `ends`. Returns whether all were done."""
         while self.step < steps and not (ends and time.monotonic() > ends):
-            episodes = self.episodes(env, tasks)
-            self.log.append(dict(stage=stage, step=self.step, **self.update(episodes, stage == "agentic")))
+            spent = {}
+            episodes = self.episodes(env, tasks, spent)
+            self.log.append(dict(stage=stage, step=self.step, **self.update(episodes, stage == "agentic"), **spent))
             self.step += 1
-            print(imitation.line(stage, self.step, steps, {name: self.log[-1][name] for name in ("reward", "right", "explained")}), flush=True)
+            print(imitation.line(stage, self.step, steps, {name: self.log[-1][name] for name in ("reward", "right", "explained", "writing_s", "judging_s")}), flush=True)
             if self.step % 5 == 0 or self.step == steps:
                 self.save()
         return self.step >= steps

@@ -1,5 +1,7 @@
 """turns: episodes of several turns at a task. Between them the model reads what the judge says of its text; a turn pays what it adds to the best
 reward before it."""
+import time
+
 import torch
 
 from . import corpus, judge, samples
@@ -39,14 +41,19 @@ def _told(tokenizer, result):
     return tokenizer("\n<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n" % words, add_special_tokens=False)["input_ids"]
 
 
-def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0):
-    """An episode for each task of a list, in which one may stand several times."""
+def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0, spent=None):
+    """An episode for each task of a list, in which one may stand several times. `spent` gets the seconds of writing and of judging."""
     model.eval()
     episodes = [Episode(task["name"], corpus.question(tokenizer, task["prompt"])) for task in tasks]
+    spent = {} if spent is None else spent
     for number in range(turns):
+        begin = time.monotonic()
         answers = samples.complete(model, tokenizer, [one.tokens for one in episodes], knobs, temperature)
         texts = [tokenizer.decode(ids, skip_special_tokens=True) for ids in answers]
+        written = time.monotonic()
         results = judge.score(env, [(one.task, text) for one, text in zip(episodes, texts, strict=True)])
+        spent["writing_s"] = spent.get("writing_s", 0.0) + written - begin
+        spent["judging_s"] = spent.get("judging_s", 0.0) + time.monotonic() - written
         for one, ids, text, result in zip(episodes, answers, texts, results, strict=True):
             one.add(ids or [tokenizer.pad_token_id], True)
             one.paid(text, result)
