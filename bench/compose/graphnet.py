@@ -23,12 +23,13 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[2] / "python"))
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[2] / "python")]
+import in_turns                               # pylint: disable=wrong-import-position
+
 LEAST, MOST = -10, 4                          # tolerances
 RELATIVE = {"float32": 5.886 / 5, "float16": 3 / 5, "bfloat16": 1.796 / 5, "float64": 7 / 5}       # exponents, by t; the absolute ones are t
 PENALTY = 0.1
 SIDES = ("inductor", "cawb")
-SAMPLES, SAMPLE = 9, 0.03                     # of times; seconds of one
 
 
 # ---- one task
@@ -50,26 +51,6 @@ def least(found, plain):
     if len(found) != len(plain):
         return None
     return next((t for t in range(LEAST, MOST + 1) if all(close(a, b, t) for a, b in zip(found, plain))), None)
-
-
-def seconds(calls):
-    """Seconds of a call, of all in turns: the median."""
-    import torch                              # pylint: disable=import-outside-toplevel
-
-    def timed(call, rounds):
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(rounds):
-            call()
-        torch.cuda.synchronize()
-        return (time.perf_counter() - begin) / rounds
-
-    rounds = {name: max(1, int(SAMPLE / timed(call, 2))) for name, call in calls.items()}
-    found = {name: [] for name in calls}
-    for _ in range(SAMPLES):
-        for name, call in calls.items():
-            found[name].append(timed(call, rounds[name]))
-    return {name: statistics.median(values) for name, values in found.items()}
 
 
 def compiled(side, model, device):
@@ -102,7 +83,7 @@ def row_of(task, device):
             calls[side] = lambda run=run: outputs(run)
         except Exception as error:            # pylint: disable=broad-except
             row[side] = {"failed": "%s: %s" % (type(error).__name__, str(error)[:300])}
-    return dict(row, seconds=seconds(calls) if device == "cuda" else {}, torch=torch.__version__,
+    return dict(row, seconds={name: statistics.median(found) for name, found in in_turns.times(calls).items()} if device == "cuda" else {}, torch=torch.__version__,
                 chip=torch.cuda.get_device_name() if device == "cuda" else device)
 
 

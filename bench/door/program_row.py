@@ -12,6 +12,7 @@ from torch._dynamo import utils
 
 import atoms                                  # pylint: disable=unused-import
 import cawb
+import in_turns
 import turns
 import zoo
 from cawb import backend
@@ -20,7 +21,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 BATCHES = {"one": 1, "many": 32, "train": 32}
 SMALL = {"one": 1, "many": 2, "train": 2}
-SAMPLES, LEAST = 9, 0.03                      # of times; seconds of one sample
 
 
 # ---- programs and their results
@@ -185,24 +185,8 @@ def lowered(name, mode, given):
 
 # ---- a row
 
-def timed(call, rounds):
-    torch.cuda.synchronize()
-    begin = time.perf_counter()
-    for _ in range(rounds):
-        call()
-    torch.cuda.synchronize()
-    return (time.perf_counter() - begin) / rounds
-
-
 def times(runs, program, mode):
-    """Seconds of a call, of all in turns."""
-    calls = {name: lambda run=run: results(run, program, mode) for name, run in runs.items()}
-    rounds = {name: max(1, int(LEAST / timed(call, 2))) for name, call in calls.items()}
-    found = {name: [] for name in calls}
-    for _ in range(SAMPLES):
-        for name, call in calls.items():
-            found[name].append(timed(call, rounds[name]))
-    return found
+    return in_turns.times({name: lambda run=run: results(run, program, mode) for name, run in runs.items()})
 
 
 def executed(name, mode, given, turn):

@@ -28,9 +28,10 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "python")]
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "python")]
 MODES = ("one", "many", "train")
 WORDS = 6000                                  # of the log: what a program said last
+WIDTH = 110                                   # of a reason in the table
 
 
 def options(words=None):
@@ -131,7 +132,7 @@ def ratio(slow, fast):
 
 def cells(row):
     if row.get("missing") or row.get("failed"):
-        return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:110]]
+        return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:WIDTH]]
     seconds, times = row["seconds"], row.get("times") or {}
     found = [{True: "right", False: "WRONG", None: "not run"}[row["right"]], "%d/%d" % (row["packages"], row["graphs"]), "%.0f%%" % (100 * row["fell"]), "%.0f%%" % (100 * row.get("slower", 0)),
              "%.0f" % seconds["cawb"], "%.0f" % seconds["inductor"] if "inductor" in seconds else ""]
@@ -166,7 +167,7 @@ def table(rows):
         for operator, _, why in row.get("left", []):
             lacking.setdefault((operator, why), set()).add(row["program"])
     for (operator, why), names in sorted(lacking.items(), key=lambda item: -len(item[1])):
-        print("%3d  %s: %s (%s)" % (len(names), operator, why, ", ".join(sorted(names))))
+        print("%3d  %s: %s (%s)" % (len(names), operator, why[:WIDTH], ", ".join(sorted(names))))
 
 
 if __name__ == "__main__":

@@ -84,6 +84,13 @@ check.test("convolutions of gradients, in three parts at once", function()
   end
 end)
 
+check.test("convolutions of gradients whose packed input does not fit in memory, by boxes", function()
+  local a, b = table.unpack(kinds["every element of another size"])
+  local chip = composed.chip { memory = 1 << 20 }
+  composed.close("return torch.nn.functional.conv2d(x, y, padding=1)", ("[(%s).reshape(2, 32, 10, 80), (%s)[:576].reshape(144, 32, 3, 3)]"):format(a, b),
+    { chip = chip, least = 0, gradients = true, words = "boxes" }, TIMES["every element of another size"])
+end)
+
 check.test("the instruction of a warp", function()
   close(("[%s]"):format(table.concat(kinds.uniform, ", ")), { arch = "sm_80" })
   close(("[%s]"):format(table.concat(kinds.normal, ", ")), { arch = "sm_80" })

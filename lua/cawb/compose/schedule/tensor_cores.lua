@@ -27,7 +27,7 @@ local function generators(x, kind, options)
   if kind == "product" then return { tensor_matrix } end
   if kind == "attend" then return { attend } end
   if kind ~= "conv" then return none end
-  if options.gradients and x.dtype == "float32" and not options.conv then return { tensor_conv } end
+  if options.gradients and x.dtype == "float32" and not options.conv then return { tensor_conv.fits(x, options) and tensor_conv or tensor_box } end
   return options.conv and { ways[options.conv] } or of_conv(x, options)
 end
 

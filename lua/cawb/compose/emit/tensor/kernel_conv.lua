@@ -209,6 +209,14 @@ local function is_full(x, c, p, channels, columns, options)
   return 2 * terms(x, c, channels) >= (options.full or costs.negligible(options.chip, table.unpack(FULL))) and 3 * select(3, work(x, c, p, channels, columns)) <= 2 * costs.room(options.chip)
 end
 
+--- Whether its packed input fits the device's memory.
+function M.fits(x, options)
+  local channels, columns = x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups
+  local p = best_shape(options.chip, x, x.conv, channels, columns)
+  local rows = x.shape[1] * product(p.places) * product(p.phases)
+  return rows <= 0x3fffffff and select(3, work(x, x.conv, p, channels, columns)) <= costs.room(options.chip)
+end
+
 --- Whether a convolution can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`: operations below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
@@ -222,8 +230,7 @@ function M.serves(x, options)
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
   local p = best_shape(options.chip, x, c, channels, columns)
   if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
-  local rows = x.shape[1] * product(p.places) * product(p.phases)
-  if rows > 0x3fffffff or select(3, work(x, c, p, channels, columns)) > costs.room(options.chip) then return nil, "its packed input takes too much memory" end
+  if not M.fits(x, options) then return nil, "its packed input takes too much memory" end
   return true
 end
 
