@@ -79,6 +79,14 @@ class Gradients(unittest.TestCase):
             grad = torch.randn_like(F.pad(x, padding, mode="replicate"))
             self.same(getattr(aten, "replication_pad%s_backward" % name).default, grad, x, padding)
 
+    def test_values_added_at_places_behind_other_dimensions(self):
+        x, first, second = torch.randn(2, 3, 4, 5, 2), torch.randint(-4, 4, (6, 1)), torch.randint(-5, 5, (7,))
+        for accumulate, indices in itertools.product((True, False), ([None, None, first, second], [None, None, None, second], [None, first[:, 0].clamp(-3, 2)])):
+            size = torch.ops.aten.index(x, indices).shape
+            values = torch.randn(size) if accumulate else torch.tensor(0.5)
+            self.same(aten.index_put.default, x, indices, values, accumulate)
+        self.same(aten.index_put.default, x, [None, None, first, second], torch.randn(7, 2), True)
+
     def test_resampling_that_smooths(self):
         for name, size, align in itertools.product(("bilinear", "bicubic"), ((3, 4), (5, 9), (11, 20)), (False, True)):
             backward = getattr(aten, "_upsample_%s2d_aa_backward" % name).default

@@ -219,17 +219,28 @@ def adaptive_avg_pool3d_backward(grad, x):
 
 @way(aten.index_put.default, aten._unsafe_index_put.default)
 def index_put(x, indices, values, accumulate=False):
-    """The dimensions that are indexed come first."""
+    """The dimensions that are indexed come first; where values are added they become one, in its place."""
     lead = next((d for d, index in enumerate(indices) if index is not None), 0)
     if lead == 0 or any(index is None for index in indices[lead:]):
         return NotImplemented
     found = torch.broadcast_tensors(*indices[lead:])
     count, wide = len(found), found[0].dim()
     values = values.expand(*x.shape[:lead], *found[0].shape, *x.shape[lead + count:])
+    if accumulate and all(index.dtype != torch.bool for index in found):
+        return added_at(x, found, values, lead)
     values = values.movedim(list(range(lead, lead + wide)), list(range(wide)))
     first = x.movedim(list(range(lead, lead + count)), list(range(count)))
     made = aten.index_put(first, found, values, accumulate)
     return made.movedim(list(range(count)), list(range(lead, lead + count)))
+
+
+def added_at(x, found, values, lead):
+    sizes, place = x.shape[lead:lead + len(found)], 0
+    for index, size in zip(found, sizes):
+        place = place * size + torch.where(index < 0, index + size, index)
+    flat = x.reshape(*x.shape[:lead], sizes.numel(), *x.shape[lead + len(found):])
+    values = values.reshape(*x.shape[:lead], place.numel(), *x.shape[lead + len(found):])
+    return torch.index_add(flat, lead, place.reshape(-1), values).reshape(x.shape)
 
 
 @way(aten.as_strided_scatter.default)
