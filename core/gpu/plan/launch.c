@@ -103,17 +103,15 @@ static const cawb_kernel *find_kernel(lua_State *L, const cawb_plan *p, const ch
 ** A launch that begins while the one before it ends ("programmatic dependent launch"). Each thread of it waits, ahead of its first access to
 ** memory, until that one has ended; so it ends after that one, and by induction after all before it. For that a kernel has to wait in every
 ** thread. The cache of ld.global.nc is for what nobody changes while this kernel runs, and it runs beside the one before. The first launch of
-** a phase, and one behind a fill or a library's call, follow what is not known to be in this order.
+** a phase, and one behind a fill or a library's call, follow what is not known to be in this order. A kernel whose code is not so is launched
+** plainly: what a compiler makes of a text is not known before.
 */
-static void check_dependent(lua_State *L, const cawb_plan *p, const cawb_kernel *k, const cawb_step *s) {
+static void check_dependent(lua_State *L, const cawb_plan *p, const cawb_step *s) {
   const plan_list *l = &p->phases[p->phase];
   if (!s->dependent) return;
   if (s->cooperative) luaL_error(L, "launch: 'dependent' and 'cooperative' exclude each other");
   if (l->count < 2 || l->steps[l->count - 2].step.kind != CAWB_STEP_LAUNCH)
     luaL_error(L, "launch: 'dependent' is for a launch right behind another one in the same phase");
-  if (!k->waits)
-    luaL_error(L, "launch: 'dependent' needs a kernel that begins with griddepcontrol.wait, ahead of branches and accesses to memory, "
-               "in every thread, and has no ld.global.nc (const with __restrict__, __ldg()); '%s' is none", k->plain);
 }
 
 static cJSON *dims(const unsigned d[3]) {
@@ -141,11 +139,13 @@ int plan_launch(lua_State *L) {
   plan_step *s = plan_new_step(L, p, CAWB_STEP_LAUNCH);
   s->step.kernel = k->name;
   read_config(L, p, &s->step);
-  check_dependent(L, p, k, &s->step);
+  check_dependent(L, p, &s->step);
+  s->step.dependent = s->step.dependent && k->waits;
   plan_put(L, p, s->text, "kernel", cJSON_CreateString(k->plain));
   plan_put(L, p, s->text, "grid", dims(s->step.grid));
   plan_put(L, p, s->text, "block", dims(s->step.block));
   plan_put(L, p, s->text, "shared", cJSON_CreateNumber((double)s->step.shared));
+  if (s->step.dependent) plan_put(L, p, s->text, "dependent", cJSON_CreateTrue());
   plan_pack_args(L, p, s, k, 3);
   return 0;
 }
