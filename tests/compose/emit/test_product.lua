@@ -6,7 +6,7 @@ local product = require "cawb.compose.emit.product.text"
 local device <close> = assert(cawb.device "sim:h100")
 local generated = dofile "tests/support/generated.lua" (device)
 local check = generated.check
-local SMS = device.info.sms
+local chip = assert(require "cawb.gpu.chip".named "h100")
 
 local text = [[
 import torch
@@ -45,7 +45,7 @@ local function right(what, case)
   check.test("a product is right: " .. what, function()
     local constants = { batch = case.batch, m = case.m, n = case.n, k = case.k, a_is_t = case.a_is_t, b_is_t = case.b_is_t,
                         dtype = case.dtype }
-    generated.right(text, constants, { product.generate(description(case), case.how, SMS) }, case.battery)
+    generated.right(text, constants, { product.generate(description(case), case.how, chip) }, case.battery)
   end)
 end
 
@@ -64,13 +64,23 @@ right("parts of k", { batch = 2, m = 20, n = 24, k = 1111, how = { splits = 5 },
 right("float64", { m = 20, n = 24, k = 70, dtype = "float64" })
 
 check.test("few blocks split k", function()
-  local made = product.generate(description { m = 32, n = 32, k = 8192 }, nil, SMS)
+  local made = product.generate(description { m = 32, n = 32, k = 8192 }, nil, chip)
   check.equal(#made.launches, 2, "launches")
-  check.equal(#product.generate(description { m = 0, n = 4, k = 4 }, nil, SMS).launches, 0, "launches of nothing")
+  check.equal(#product.generate(description { m = 0, n = 4, k = 4 }, nil, chip).launches, 0, "launches of nothing")
+end)
+
+check.test("a product of few rows has a block for most multiprocessors, and no long way through k", function()
+  for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 }, { 8, 1000, 1280 } } do
+    local made = product.generate(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip)
+    local first = made.launches[1]
+    local splits = first.arguments[#first.arguments]
+    check.equal(first.grid[1] >= chip.sms * 3 // 4, true, "blocks: " .. first.grid[1])
+    check.equal(s[3] // splits <= 256, true, "terms of a block: " .. s[3] // splits)
+  end
 end)
 
 check.test("a sum over nothing is zero, and what is behind it", function()
-  local made = product.generate(description { m = 3, n = 4, k = 0 }, nil, SMS)
+  local made = product.generate(description { m = 3, n = 4, k = 0 }, nil, chip)
   check.equal(#made.launches, 1, "launches")
 end)
 

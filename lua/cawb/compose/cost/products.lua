@@ -37,11 +37,22 @@ local PLAIN = 0.42           -- of the rate of float32: batches of small product
 --- The same by a plain kernel of ours.
 function M.plain(chip, bytes, operations) return rates.both(bytes / (STREAM * chip.dram), operations / (PLAIN * chip.fp32), 0.3) end
 
+local CACHE = 0.4            -- of the rate of L2: parts of sums that are written and read
+local WAIT, AROUND = 3, 24  -- of memory's latency: a step of a plain tile; products that a row or a column of a tile costs beside its own
+
+--- Seconds of a grid of plain tiles, each of `rows` by `columns` results and in `parts` parts of its `steps` steps of `deep` terms. A step
+--- waits for its factors; blocks beside each other on a multiprocessor wait together. `numel`: results, whose parts a kernel more adds up.
+function M.plain_tiles(chip, tiles, rows, columns, deep, parts, steps, numel)
+  local blocks = math.max(1, tiles * parts / chip.sms)
+  local work = 2 * deep * (rows * columns + AROUND * (rows + columns)) * chip.sms / chip.fp32
+  local sums = parts > 1 and chip.launch_next + 8 * parts * numel / (CACHE * chip.l2_rate) or 0
+  return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + sums
+end
+
 --- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.
 function M.conv(chip, bytes, terms, products) return bytes / (PACKED * chip.dram) + 2 * terms * products / rates.packed(chip) end
 
 local STEP = 0.72            -- of the rate: a step of a tile
-local CACHE = 0.4            -- of the rate of L2: parts of sums that are written and read
 
 --- Seconds in which parts of sums are added up, and whether the last block of a tile to arrive does that; else a kernel more does. A
 --- tile has `rows` by `columns` results; `numel`: results of all tiles.

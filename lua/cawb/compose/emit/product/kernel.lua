@@ -106,7 +106,7 @@ function M.generate(kernel, options, chip)
   local inside = conditions(p)
   d.store = #inside > 0 and ("if (%s) {\n%s\n}"):format(table.concat(inside, " && "), a:write(one)) or a:write(one)
   d.store4 = four and a:write(four, "const int t = n / 4;")
-  return a:finish(products.generate(a:describe(d), options, chip.sms))
+  return a:finish(products.generate(a:describe(d), options, chip))
 end
 
 return M

@@ -2,6 +2,7 @@
 -- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
 -- Long sums are made of short ones, so that their error stays that of a library's.
 
+local costs = require "cawb.compose.cost.products"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -30,30 +31,28 @@ local tiles = {
 }
 
 local DEEP, CHAIN = 8, 128       -- k of a tile; products added in a row
+local MOST, LEAST = 64, 32       -- parts of k; k of one
 
 local function blocks_of(d, tile) return d.batch * ceil(d.m, tile.m) * ceil(d.n, tile.n) end
 
--- How long it takes, roughly: rounds of blocks, each as long as its products and its traffic.
-local function cost(d, tile, sms)
-  local blocks = blocks_of(d, tile)
-  return math.max(1, blocks / sms) * (tile.m * tile.n + 24 * (tile.m + tile.n))
+-- How many parts k may have: powers of two, or the number that is asked for.
+local function parts_of(d, how)
+  if how.splits then return { math.max(1, math.min(how.splits, ceil(d.k, DEEP))) } end
+  local list = { 1 }
+  while 2 * list[#list] <= math.min(MOST, d.k // LEAST) do list[#list + 1] = 2 * list[#list] end
+  return list
 end
 
-local function best(d, sms)
-  local least, found
-  for _, tile in ipairs(tiles) do
-    local c = cost(d, tile, sms)
-    if not least or c < least then least, found = c, tile end
+-- The tile and the parts of k that take least time.
+local function best(d, how, chip)
+  local least, tile, splits
+  for _, t in ipairs(how.tile and { tiles[how.tile] } or tiles) do
+    for _, parts in ipairs(parts_of(d, how)) do
+      local c = costs.plain_tiles(chip, blocks_of(d, t), t.m, t.n, DEEP, parts, ceil(d.k, DEEP), d.batch * d.m * d.n)
+      if not least or c < least then least, tile, splits = c, t, parts end
+    end
   end
-  return found
-end
-
--- k is cut where there are too few blocks to keep every multiprocessor busy.
-local function splits_of(d, tile, how, sms)
-  if how.splits then return math.max(1, math.min(how.splits, ceil(d.k, DEEP))) end
-  local blocks = blocks_of(d, tile)
-  if blocks >= sms then return 1 end
-  return math.max(1, math.min(2 * sms // blocks, d.k // 256, 64))
+  return tile, splits
 end
 
 -- How threads read a factor's tile: `side` is "A" with its rows or "B" with its columns.
@@ -122,17 +121,16 @@ function M.refusal(d)
   return (d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31) and "a side of the product is beyond 32 bits" or nil
 end
 
---- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `sms`: multiprocessors.
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `chip`: see gpu/chip.lua.
 ---@param d cawb.Product
 ---@return table? made  { text, launches }
 ---@return string? why
-function M.generate(d, how, sms)
+function M.generate(d, how, chip)
   local why = M.refusal(d)
   if why then return nil, why end
   how = how or {}
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
-  local tile = how.tile and tiles[how.tile] or best(d, sms)
-  local splits = splits_of(d, tile, how, sms)
+  local tile, splits = best(d, how, chip)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
   local h = holes(d, tile, splits)
