@@ -9,7 +9,7 @@ local M = {}
 local RULES = { "single_element", "sum_before_product", "product_slice", "diagonal", "mean_of_norm",
                 "cancelled_shift", "folded_batch_norm", "scaled_factor", "longer_product",
                 "exclusive_scan" }       -- in this order
-local MOST = 32                      -- steps in one graph
+local MOST = 1000                    -- steps in one graph
 
 local rules = {}
 for k, name in ipairs(RULES) do
@@ -29,24 +29,32 @@ local function replace(g, x, y)
   end
 end
 
--- Applies the first rule that matches anywhere; nil if none does. Readers come before the nodes that they read.
+-- Applies the first rule to one node; nil if none matches.
+local function rewritten(g, state, x)
+  for _, rule in ipairs(rules) do
+    g.from = x.from
+    local y = not x[rule.asked] and rule.apply(g, x)
+    if y then
+      state.matched = state.matched + 1
+      if state.skip[state.matched] then x[rule.asked], y = true, nil end
+    end
+    if y then
+      replace(g, x, y)
+      return { rule = rule.name, says = rule.says, from = x.from }
+    end
+  end
+end
+
+-- Applies the first rule that matches anywhere; nil if none does. Readers come before the nodes that they read. Nodes where no rule matched
+-- since `refused` was empty are left out.
 local function step(g, state)
   g.shown = {}
   for _, x in ipairs(g.outputs) do g.shown[x] = true end
   for k = #g.nodes, 1, -1 do
     local x = g.nodes[k]
-    for _, rule in ipairs(rules) do
-      g.from = x.from
-      local y = not x[rule.asked] and rule.apply(g, x)
-      if y then
-        state.matched = state.matched + 1
-        if state.skip[state.matched] then x[rule.asked], y = true, nil end
-      end
-      if y then
-        replace(g, x, y)
-        return { rule = rule.name, says = rule.says, from = x.from }
-      end
-    end
+    local found = not state.refused[x] and rewritten(g, state, x)
+    if found then return found end
+    state.refused[x] = true
   end
 end
 
@@ -66,11 +74,15 @@ end
 --- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped.
 function M.apply(g, skip)
   local steps, state = {}, { matched = 0, skip = skip or {} }
-  for k = 1, MOST do
-    g:clean()
-    steps[k] = step(g, state)
-    if not steps[k] then break end
-  end
+  repeat                             -- a step may let a rule match where it did not before
+    local before = #steps
+    state.refused = {}
+    repeat
+      g:clean()
+      local found = step(g, state)
+      steps[#steps + 1] = found
+    until not found or #steps == MOST
+  until #steps == before or #steps == MOST
   g:clean()                          -- nobody has read the last step's nodes yet
   join(g, state, steps)
   steps.matched = state.matched
