@@ -74,8 +74,10 @@ local function sorted(set)
   return list
 end
 
--- kernel.cu: a comment about its kernels, headers, shared parts, kernels. In a long one loops that hardly ever run are not unrolled.
-local function source(kernels, is_long, dependent)
+local MANY = 150000                   -- bytes of kernels from which on loops that hardly ever run are not unrolled, for a build's sake
+
+-- kernel.cu: a comment about its kernels, headers, shared parts, kernels.
+local function source(kernels, dependent)
   local headers, needs, texts, about = {}, {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
@@ -85,13 +87,13 @@ local function source(kernels, is_long, dependent)
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
     if made and made.text then texts[#texts + 1] = dependent and dependents.waiting(made.text) or made.text end
   end
-  local lines = { table.concat(about, "\n"), "" }
+  local lines, text = { table.concat(about, "\n"), "" }, table.concat(texts, "\n")
   for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
-  if is_long then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
+  if #text > MANY then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
   if dependent then lines[#lines + 1] = part "dependent" end
   for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
-  return table.concat(lines, "\n") .. "\n" .. table.concat(texts, "\n")
+  return table.concat(lines, "\n") .. "\n" .. text
 end
 
 -- Whether an operand is read as it lies: kernels of one's own read through any view.
@@ -146,12 +148,12 @@ local function assembled(g, kernels, options)
     if kernel.made then kernel.made.launches = {} end
     for k, launch in ipairs(kernel.whole and kernel.whole.launches or {}) do kernel.made.launches[k] = copied(launch) end
   end
-  local is_long = merge.apply(kernels, options.long)
+  merge.apply(kernels, options.long)
   prepared.mark(kernels)
   local dependent = dependents.wanted(options)
   if dependent then dependents.mark(kernels) end
   local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels, is_long, dependent), plan = text, kernels = kernels, scratch = scratch }
+  return { source = source(kernels, dependent), plan = text, kernels = kernels, scratch = scratch }
 end
 
 -- The same, no longer than a candidate may be: without comments, then with fewer products on tensor cores. `last`: number of a kernel.

@@ -184,16 +184,14 @@ local function bytes_of(kernels)
   return sum
 end
 
---- Both, the second of all kernels where the texts are long; `from`: bytes from which on they are. Returns whether they are.
+--- Both, the second of all kernels where the texts are long; `from`: bytes from which on they are.
 function M.apply(kernels, from)
   for _, kernel in ipairs(kernels) do kernel.written = kernel.made and kernel.made.text and literal.plain(kernel.made.text) or kernel.written end
   M.same(kernels)
-  local is_long = bytes_of(kernels) > (from or M.LONG)
-  M.alike(kernels, is_long)
+  M.alike(kernels, bytes_of(kernels) > (from or M.LONG))
   for _, kernel in ipairs(kernels) do
     if kernel.made and kernel.made.text then kernel.made.text = literal.plain(kernel.made.text) end
   end
-  return is_long
 end
 
 return M

@@ -7,6 +7,7 @@ local template = require "cawb.compose.emit.template"
 
 local M = {}
 
+local PLAIN = 64                     -- columns of a tile without tensor cores
 local PLACE = { "int set", "int z", "int row" }
 
 -- C of a thread's sums, of block `j` of eight columns and `half`; `i`: which of eight neighbours of four blocks.
@@ -69,8 +70,10 @@ end
 function M.holes(h, geometry, own, result)
   for name, text in pairs(sums[h.loop]) do h[name] = type(text) == "string" and text:find "%%d" and text:format(h.TILEN) or text end
   local ragged = geometry.columns % h.TILEN ~= 0
+  local within = (ragged or geometry.columns % PLAIN ~= 0) and ("column < %d/**/"):format(geometry.columns)
   h.INSIDE = ragged and (" && column < %d/**/"):format(geometry.columns) or ""
-  h.STORE = ("        if (column < %d/**/) %s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(geometry.columns, own.name, template.names(own.parameters))
+  h.WITHIN = within and ("(%s) & "):format(within) or ""
+  h.STORE = ("        %s%s_put(%s, tile.set, tile.z, row, column / 2, first, second);"):format(within and ("if (%s) "):format(within) or "", own.name, template.names(own.parameters))
   h.RESULT = (result or template.fill("tensor/templates/result", own, h)):gsub("\n$", "")
   h.WRITE = template.fill("tensor/templates/write", own, h):gsub("\n$", "")
 end

@@ -115,9 +115,9 @@ $if STREAM
   if (threadIdx.x == 0)
     for (int k = 0; k < $RING; k++) $NAME_refill(rings, own, weights, k);
 $end
-  for (int i = threadIdx.x; i < $SETS * $COLUMNS; i += $THREADS) columns[i] = scales[cut * ($SETS * $COLUMNS) + i];
+  RARE for (int i = threadIdx.x; i < $SETS * $COLUMNS; i += $THREADS) columns[i] = scales[cut * ($SETS * $COLUMNS) + i];
   for (int set = 0; set < $SETS; set++)
-    for (int k = threadIdx.x; k < $NAME_sets[set][3] * 16 / $NEXT; k += $THREADS) {
+    RARE for (int k = threadIdx.x; k < $NAME_sets[set][3] * 16 / $NEXT; k += $THREADS) {
       const int taps = $NAME_sets[set][1];
       const int2 at = $NAME_part(k * $NEXT < $TERMS ? k * $NEXT : 0, taps);       // beyond the last weights are zero
       const int *const tap = $NAME_taps[$NAME_sets[set][0] + at.y];
@@ -169,7 +169,7 @@ $else
 $end
     int redo = __syncthreads_or(lost | beyond);
     if (redo) {                                                                // where numbers lose bits
-      for (int k = threadIdx.x; k < ($PLACES + 31) / 32; k += $THREADS) marks[k] = 0;
+      RARE for (int k = threadIdx.x; k < ($PLACES + 31) / 32; k += $THREADS) marks[k] = 0;
       redo = __syncthreads_or(beyond) ? 2 : 1;
       UNROLL for (int k = 0; k < $TURNS; k++) {
         const int u = threadIdx.x + $THREADS * k;

@@ -103,12 +103,18 @@ $end
 $if CHECK
     // What was lost of numbers counts in a result that is less than 2^-15 of its row's largest times its column's.
     if (is_checked) {
+      unsigned long long lost = 0;                           // a bit for each two neighbours
       UNROLL for (int k = 0; k < 4 * $LOOP_EACH; k++) {
         const int half = k % 4, j = k / 4, row = tile.m * 128 + line + 8 * half, column = tile.n * $TILEN + across + 8 * j + 2 * (t % 4);
         const float own = down_most[half] * 32768.0f, *const at = sum[half / 2][j] + half % 2 * 2;
-        if (row < $M/**/ && column < $N/**/ && (($SHOWNfabsf(at[0]) < own * across_most[j][0])
-                                        || ($OTHERSHOWNcolumn + 1 < $N/**/ && fabsf(at[1]) < own * across_most[j][1])))
-          note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
+        const bool is_lost = ($SHOWNfabsf(at[0]) < own * across_most[j][0])
+                             | ($OTHERSHOWN(column + 1 < $N/**/) & (fabsf(at[1]) < own * across_most[j][1]));
+        lost |= (unsigned long long)((row < $M/**/) & $WITHINis_lost) << k;
+      }
+#pragma unroll 1
+      for (; lost; lost &= lost - 1) {
+        const int k = __ffsll(lost) - 1, row = tile.m * 128 + line + 8 * (k % 4), column = tile.n * $TILEN + across + 8 * (k / 4) + 2 * (t % 4);
+        note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
       }
     }
 $end

@@ -58,12 +58,18 @@ $if CHECK
         }
         group_meet(group);
       }
+      unsigned long long lost = 0;                           // a bit for each two neighbours
       UNROLL for (int j = 0; j < $SUMS; j += 2) {
         const int row = tile.m * 128 + line + (j & 2 ? 8 : 0), at = j / 4 * 8 + 2 * (t % 4), column = tile.n * $TILEN + at;
         const float *const most = across[group - 1] + at, own = j & 2 ? lowmost : upmost;
         const float first = own * ($ONE ? scale[j / 4].x * 32768.0f : most[0]), second = own * ($ONE ? scale[j / 4].y * 32768.0f : most[1]);
-        if (row < $M/**/ && column < $N/**/ && (($SHOWNfabsf(sum[j]) < first) || ($OTHERSHOWNcolumn + 1 < $N/**/ && fabsf(sum[j + 1]) < second)))
-          note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + column / 2);
+        const bool is_lost = ($SHOWNfabsf(sum[j]) < first) | ($OTHERSHOWN(column + 1 < $N/**/) & (fabsf(sum[j + 1]) < second));
+        lost |= (unsigned long long)((row < $M/**/) & $WITHINis_lost) << j / 2;
+      }
+#pragma unroll 1
+      for (; lost; lost &= lost - 1) {
+        const int j = __ffsll(lost) - 1, row = tile.m * 128 + line + j % 2 * 8, pair = tile.n * ($TILEN / 2) + j / 2 * 4 + t % 4;
+        note_again(again, many, $AGAIN, (((long long)tile.set * $BATCH + tile.z) * $M + row) * (($N + 1) / 2) + pair);
       }
     }
 $end
