@@ -188,7 +188,9 @@ check.test("products of one tensor are joined behind the last norm that is folde
     end
     return g:concatenate(parts, 2, { 8, 3 * 34 })
   end, {})
-  check.equal(steps[#steps].rule, "one_factor")
+  check.equal(#steps, 35)
+  check.equal(steps[34].rule, "folded_batch_norm")
+  check.equal(steps[35].rule, "one_factor")
 end)
 
 -- ---- guards
