@@ -9,6 +9,7 @@ local dependents = require "cawb.compose.plan.dependents"
 local file = require "cawb.base.file"
 local fusion = require "cawb.compose.schedule.fusion"
 local kernels_of = require "cawb.compose.schedule.kernels"
+local keys = require "cawb.compose.ir.keys"
 local import = require "cawb.compose.operators.import"
 local levels = require "cawb.compose.plan.levels"
 local library = require "cawb.compose.ir.library"
@@ -67,13 +68,6 @@ local function part(name)
   return assert(file.read(("%s/lua/cawb/compose/emit/parts/%s.cuh"):format(core.home, name)))
 end
 
-local function sorted(set)
-  local list = {}
-  for name in pairs(set) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
-
 local MANY = 150000                   -- bytes of kernels from which on loops that hardly ever run are not unrolled, for a build's sake
 
 -- kernel.cu: a comment about its kernels, headers, shared parts, kernels.
@@ -88,11 +82,11 @@ local function source(kernels, dependent)
     if made and made.text then texts[#texts + 1] = dependent and dependents.waiting(made.text) or made.text end
   end
   local lines, text = { table.concat(about, "\n"), "" }, table.concat(texts, "\n")
-  for _, header in ipairs(sorted(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
+  for _, header in ipairs(keys(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
   if #text > MANY then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
   if dependent then lines[#lines + 1] = part "dependent" end
-  for _, need in ipairs(sorted(needs)) do lines[#lines + 1] = part(need) end
+  for _, need in ipairs(keys(needs)) do lines[#lines + 1] = part(need) end
   return table.concat(lines, "\n") .. "\n" .. text
 end
 

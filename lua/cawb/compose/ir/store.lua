@@ -4,6 +4,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local keys = require "cawb.compose.ir.keys"
 local trees = require "cawb.compose.ir.tree.text"
 local views = require "cawb.compose.ir.view"
 
@@ -14,16 +15,6 @@ local M = {}
 -- Fields that have a place of their own in the line, or follow from the graph.
 local known = { id = true, kind = true, shape = true, dtype = true, inputs = true, pieces = true, fill = true, users = true, from = true }
 
-local function sorted(t)
-  local keys = {}
-  for k in pairs(t) do keys[#keys + 1] = k end
-  table.sort(keys, function(a, b)
-    if math.type(a) ~= math.type(b) then return math.type(a) ~= nil end
-    return a < b
-  end)
-  return keys
-end
-
 local function quoted(s) return (("%q"):format(s):gsub("\\\n", "\\n")) end
 
 local value_text
@@ -32,10 +23,10 @@ local function table_text(t, without)
   local words = {}
   while t[#words + 1] ~= nil do words[#words + 1] = value_text(t[#words + 1]) end
   local n = #words
-  for _, k in ipairs(sorted(t)) do
+  for _, k in ipairs(keys(t, without)) do
     local is_listed = math.type(k) == "integer" and k >= 1 and k <= n
     local name = type(k) == "string" and k:find "^[%a_][%w_]*$" and k or ("[%s]"):format(type(k) == "string" and quoted(k) or k)
-    if not is_listed and not (without and without[k]) then words[#words + 1] = name .. " = " .. value_text(t[k]) end
+    if not is_listed then words[#words + 1] = name .. " = " .. value_text(t[k]) end
   end
   return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or "{}"
 end

@@ -3,6 +3,7 @@
 -- as a line, with numbers in place of the nodes; a text depends on nothing else but the kernel's name.
 
 local generators = require "cawb.compose.schedule.generators"
+local keys = require "cawb.compose.ir.keys"
 local prepared = require "cawb.compose.ir.prepared"
 
 local M = {}
@@ -12,19 +13,6 @@ local apart = {}
 for name in ([[id kind shape dtype inputs pieces users from source label demand cost deep wanted refused made_of persistent is_light
     is_output slice_of slices strides offset stored]]):gmatch "%S+" do apart[name] = true end
 
--- The keys of a table, in order, without nodes: `within` marks those of a set in their lines.
-local function sorted(t, without)
-  local keys = {}
-  for k in pairs(t) do
-    if type(k) ~= "table" and not (without and without[k]) then keys[#keys + 1] = k end
-  end
-  table.sort(keys, function(a, b)
-    if type(a) == type(b) then return a < b end
-    return type(a) == "number"
-  end)
-  return keys
-end
-
 -- A value as text; `number(x)` is that of a node.
 local function value_text(v, number)
   if type(v) ~= "table" then return tostring(v) end
@@ -32,7 +20,7 @@ local function value_text(v, number)
   if v.op and v.type then return "=" .. v.id end                        -- equal trees are one table
   if v.terms then return v.key end
   local words = {}
-  for k, name in ipairs(sorted(v)) do words[k] = tostring(name) .. "=" .. value_text(v[name], number) end
+  for k, name in ipairs(keys(v)) do words[k] = tostring(name) .. "=" .. value_text(v[name], number) end
   return "{" .. table.concat(words, ",") .. "}"
 end
 
@@ -50,7 +38,7 @@ local function node_text(x, number)
   local words = { x.kind, x.dtype, value_text(x.shape, number), value_text(x.inputs, number), x.pieces and value_text(x.pieces, number) or "",
                   value_text(x.strides, number), tostring(x.offset), tostring(x.stored), tostring(x.is_output ~= nil), tostring(prepared.is(x)),
                   #users == 1 and users[1].kind or tostring(#users) }
-  for _, name in ipairs(sorted(x, apart)) do
+  for _, name in ipairs(keys(x, apart)) do
     if not name:find " " then words[#words + 1] = name .. "=" .. value_text(x[name], number) end
   end
   return table.concat(words, " ")

@@ -13,6 +13,7 @@
 -- within it.
 
 local generators = require "cawb.compose.schedule.generators"
+local keys = require "cawb.compose.ir.keys"
 
 local rewrite_steps = 32
 
@@ -93,13 +94,6 @@ M.knobs = knobs
 local loops = { product = { "tensor", "library", "simt" }, conv = { "packed", "box", "library", "simt" } }
 M.loops = loops
 
-local function sorted(t)
-  local names = {}
-  for name in pairs(t) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
 local function of_kernel(list, kernel, own)
   local key = M.key(kernel)
   local function add(name, value)
@@ -109,10 +103,10 @@ local function of_kernel(list, kernel, own)
     if loop ~= kernel.loop and (loop ~= "simt" or generators.may_be_own(kernel)) then add("loop", loop) end
   end
   local mine = knobs[kernel.by] or {}
-  for _, name in ipairs(sorted(mine)) do
+  for _, name in ipairs(keys(mine)) do
     for _, value in ipairs(mine[name]) do add(name, value) end
   end
-  for _, name in ipairs(sorted(own)) do list[#list + 1] = { kernel = key, name = name } end
+  for _, name in ipairs(keys(own)) do list[#list + 1] = { kernel = key, name = name } end
 end
 
 --- The legal edits of the schedule of `made`, in an order that depends on the graph alone:
@@ -198,9 +192,9 @@ function M.text(schedule)
     if schedule[name] then parts[#parts + 1] = ("%s = %s"):format(name, words(schedule[name])) end
   end
   local kernels = {}
-  for _, key in ipairs(sorted(schedule.kernels or {})) do
+  for _, key in ipairs(keys(schedule.kernels or {})) do
     local own = {}
-    for _, name in ipairs(sorted(schedule.kernels[key])) do own[#own + 1] = ("%s = %s"):format(name, word(schedule.kernels[key][name])) end
+    for _, name in ipairs(keys(schedule.kernels[key])) do own[#own + 1] = ("%s = %s"):format(name, word(schedule.kernels[key][name])) end
     kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
   end
   if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
