@@ -27,7 +27,7 @@ local M = { check = check, device = device, host = { host, hello } }
 local frame = [[
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
+import torch.nn.functional as F; torch.set_num_threads(1)       # more threads add up at one place in any order
 
 class Model(nn.Module):
     def __init__(self):

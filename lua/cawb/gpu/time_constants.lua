@@ -6,9 +6,9 @@ return {
   link = 32e9,                  -- bytes a second from the host: PCIe 4.0 x16, where a device's file says nothing else
   launch = 4.1e-6,              -- seconds of an empty kernel of a graph
   launch_next = 1.3e-6,         -- and of each that follows,
-  -- and of one that begins while the one before it ends: less 0.96 us, which is what that saves between two empty kernels of a graph,
-  -- as measured in issue 569 of pegainfer (github.com/pegainfer-project/pegainfer, 2026-07-06)
-  launch_dependent = 0.34e-6,
+  -- and of one that begins while the one before it ends: less 0.2 us, the most that a network gained for each such kernel on an H200
+  -- (bench/results/compose/dependent_h200.txt). Between empty kernels others measured 0.96 us (pegainfer's issue 569)
+  launch_dependent = 1.1e-6,
   ramp = 1e-7,                  -- seconds in which memory comes up to speed
   gap = 1,                      -- clocks between two instructions of a warp that has the multiprocessor for itself
   l1_wave = 1,                  -- lines of 128 bytes that L1 looks up per clock and SM
