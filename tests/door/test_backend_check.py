@@ -1,4 +1,5 @@
 """How the backend of torch.compile compares the first results of kernels."""
+import operator
 import pathlib
 import sys
 import unittest
@@ -52,6 +53,19 @@ class Check(unittest.TestCase):
         self.values, self.places = Largest()(self.x)
         self.places[7] = 1 - self.places[7]
         self.assertFalse(self.compare(self.places))
+
+    def test_signs_behind_a_gpus_attention_are_compared_with_float64s(self):
+        attend = torch.ops.aten._scaled_dot_product_efficient_attention
+        for sums in (True, False):
+            graph = torch.fx.Graph()
+            q, mask = graph.placeholder("q"), graph.placeholder("mask")
+            node = graph.call_function(attend.default, (q, q, q, mask, sums))
+            graph.output((graph.call_function(torch.le, (graph.call_function(operator.getitem, (node, 0)), 0)),))
+            module = torch.fx.GraphModule(torch.nn.Module(), graph)
+            q, mask = torch.randn(2, 3, 40, 16), torch.randn(2, 3, 40, 40)
+            exact, = check.wide(module, [q, mask])
+            q, mask = q.double(), mask.double()
+            self.assertTrue(torch.equal(exact, torch.nn.functional.scaled_dot_product_attention(q, q, q, mask) <= 0))
 
 
 if __name__ == "__main__":

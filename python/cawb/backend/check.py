@@ -16,7 +16,7 @@ def wide(module, args):
     """The results in float64, or None where there is no room for them."""
     try:
         model, given = debug_utils.cast_to_fp64(copy.deepcopy(module), list(args))
-        with torch.no_grad():
+        with torch.no_grad(), late.InFloat64():
             return model.forward(*given)
     except Exception:        # pylint: disable=broad-except   # an operator that has no float64
         return None

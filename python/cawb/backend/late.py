@@ -324,6 +324,18 @@ def attention_backward_on_gpus(grad, query, key, value, attn_bias, out, sums, se
     return tuple(t if wanted else None for t, wanted in zip(found, mask))
 
 
+class InFloat64(TorchDispatchMode):
+    """Attention on GPUs has no float64: it is made of products."""
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs, result = kwargs or {}, NotImplemented
+        if func is aten._scaled_dot_product_efficient_attention.default:
+            result = attention_on_gpus(*args[:4], True, *args[5:], **kwargs)
+        elif func is aten._scaled_dot_product_efficient_attention_backward.default:
+            result = attention_backward_on_gpus(*args, **kwargs)
+        return func(*args, **kwargs) if result is NotImplemented else result
+
+
 def shown(module):
     """For each result of a graph a function to the part of it that is of meaning; None where nothing is. The seed and the offset of an
     attention without dropout are of none, nor is what fills up the rows of its sums."""
