@@ -32,8 +32,9 @@ local function plan(all)
   for _, made in ipairs(all) do
     for _, l in ipairs(made.launches) do
       local words = {}
-      for i, a in ipairs(l.arguments) do words[i] = word(a, declared, lines) end
-      lines[#lines + 1] = ("launch(%q, { grid = { %s }, block = { %s }, shared = %d }, %s)"):format(l.kernel,
+      for i, a in ipairs(l.arguments or {}) do words[i] = word(a, declared, lines) end
+      local cleared = l.fill and ("memset(%s, 0)"):format(word(l.fill, declared, lines))
+      lines[#lines + 1] = cleared or ("launch(%q, { grid = { %s }, block = { %s }, shared = %d }, %s)"):format(l.kernel,
         list(l.grid), list(l.block), l.shared or 0, table.concat(words, ", "))
     end
   end
@@ -44,7 +45,10 @@ end
 local function verdict(device, text, constants, all, battery)
   local parts = core.home .. "/lua/cawb/compose/emit/parts/"
   local source = { assert(file.read(parts .. "unroll.cuh")), assert(file.read(parts .. "pack.cuh")) }
-  for i, made in ipairs(all) do source[i + 1] = made.text end
+  for _, made in ipairs(all) do
+    for _, need in ipairs(made.needs or {}) do source[#source + 1] = assert(file.read(parts .. need .. ".cuh")) end
+    source[#source + 1] = made.text
+  end
   local path = check.write(check.folder() .. "/task.py", text)
   local task <close> = assert(cawb.task(path, { device = device, task = constants, host = { host, hello } }))
   local candidate = cawb.candidate { source = table.concat(source, "\n"), plan = plan(all) }

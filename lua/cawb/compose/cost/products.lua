@@ -41,12 +41,11 @@ local CACHE = 0.4            -- of the rate of L2: parts of sums that are writte
 local WAIT, AROUND = 3, 24  -- of memory's latency: a step of a plain tile; products that a row or a column of a tile costs beside its own
 
 --- Seconds of a grid of plain tiles, each of `rows` by `columns` results and in `parts` parts of its `steps` steps of `deep` terms. A step
---- waits for its factors; blocks beside each other on a multiprocessor wait together. `numel`: results, whose parts a kernel more adds up.
+--- waits for its factors; blocks beside each other on a multiprocessor wait together. `numel`: results, whose parts are added up as M.summed says.
 function M.plain_tiles(chip, tiles, rows, columns, deep, parts, steps, numel)
   local blocks = math.max(1, tiles * parts / chip.sms)
   local work = 2 * deep * (rows * columns + AROUND * (rows + columns)) * chip.sms / chip.fp32
-  local sums = parts > 1 and chip.launch_next + 8 * parts * numel / (CACHE * chip.l2_rate) or 0
-  return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + sums
+  return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + M.summed(chip, tiles, parts, rows, columns, numel)
 end
 
 --- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.

@@ -3,6 +3,7 @@
 $if CHAIN: // At most $CHAIN products are added one after the other: long sums are sums of short ones.
 
 struct alignas(16) $NAME_quad { $T v[4]; };
+$if LAST: struct alignas($SIDE * sizeof($T)) $NAME_sums { $T v[$SIDE]; };
 
 $FUNCTIONS
 static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
@@ -82,7 +83,6 @@ $if STORE4
       if (m < M) $WRITE
     }
   }
-}
 $else
   UNROLL for (int j = 0; j < $RN; j++) {
     const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
@@ -93,9 +93,34 @@ $else
       if (m < M) $WRITE
     }
   }
-}
 $end
-$if SPLIT
+$if LAST
+  // The last block of a tile to arrive adds up all parts, in order, and goes on.
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = arrive_last(arrived + z * tiles + tile, splits);
+  __syncthreads();
+  if (!is_last) return;
+  UNROLL for (int j = 0; j < $RN; j += $SIDE) {
+    const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
+    if (n >= N) continue;
+    $NAME_sums sums[$RM];
+    UNROLL for (int i = 0; i < $RM; i++)
+      UNROLL for (int x = 0; x < $SIDE; x++) sums[i].v[x] = 0;
+    _Pragma("unroll 4") for (int s = 0; s < splits; s++)
+      UNROLL for (int i = 0; i < $RM; i++) {
+        const int m = min(m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4, M - 1);
+        const $NAME_sums w = *(const $NAME_sums *)&parts[((z * splits + s) * M + m) * N + n];
+        UNROLL for (int x = 0; x < $SIDE; x++) sums[i].v[x] += w.v[x];
+      }
+    UNROLL for (int i = 0; i < $RM; i++) {
+      const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
+      if (m < M) $RESULT
+    }
+  }
+$end
+}
+$if SUMMED
 
 // The parts of each sum, in order; then what is behind it.
 extern "C" __global__ void __launch_bounds__(256)

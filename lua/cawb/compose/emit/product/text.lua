@@ -32,14 +32,15 @@ local tiles = {
 
 local DEEP, CHAIN = 8, 128       -- k of a tile; products added in a row
 local MOST, LEAST = 64, 32       -- parts of k; k of one
+local BESIDE = 4                 -- blocks of a multiprocessor from which on k is not cut
 
 local function blocks_of(d, tile) return d.batch * ceil(d.m, tile.m) * ceil(d.n, tile.n) end
 
 -- How many parts k may have: powers of two, or the number that is asked for.
-local function parts_of(d, how)
+local function parts_of(d, how, blocks, chip)
   if how.splits then return { math.max(1, math.min(how.splits, ceil(d.k, DEEP))) } end
   local list = { 1 }
-  while 2 * list[#list] <= math.min(MOST, d.k // LEAST) do list[#list + 1] = 2 * list[#list] end
+  while 2 * list[#list] <= math.min(MOST, d.k // LEAST) and blocks * list[#list] < BESIDE * chip.sms do list[#list + 1] = 2 * list[#list] end
   return list
 end
 
@@ -47,8 +48,9 @@ end
 local function best(d, how, chip)
   local least, tile, splits
   for _, t in ipairs(how.tile and { tiles[how.tile] } or tiles) do
-    for _, parts in ipairs(parts_of(d, how)) do
-      local c = costs.plain_tiles(chip, blocks_of(d, t), t.m, t.n, DEEP, parts, ceil(d.k, DEEP), d.batch * d.m * d.n)
+    local blocks = blocks_of(d, t)
+    for _, parts in ipairs(parts_of(d, how, blocks, chip)) do
+      local c = costs.plain_tiles(chip, blocks, t.m, t.n, DEEP, parts, ceil(d.k, DEEP), d.batch * d.m * d.n)
       if not least or c < least then least, tile, splits = c, t, parts end
     end
   end
@@ -86,34 +88,42 @@ local function writing(d, h, splits)
   local pass = template.names(d.parameters)
   h.STORE4 = d.store4 and d.n % 4 == 0 or nil
   h.SUM, h.SUMFOUR = (h.CHAIN and "total[i][j] + " or "") .. "acc[i][j]", (h.CHAIN and "total[i][j + x] + " or "") .. "acc[i][j + x]"
-  h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
+  h.PARTIAL = (splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or "") .. (h.LAST and " unsigned *arrived," or "")
   local to = "parts[((z * splits + split) * M + m) * N + n]"
   if splits > 1 then h.WRITE = h.STORE4 and ("*(%s_quad *)&%s = value;"):format(d.name, to) or to .. " = value;"
   else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, z, m, n, value);"):format(d.name, pass) end
+  h.SIDE = h.STORE4 and 4 or 1
+  h.RESULT = (h.STORE4 and "%s_store4(%s, sums[i].v, z, m, n);" or "%s_store(%s, z, m, n, sums[i].v[0]);"):format(d.name, pass)
 end
 
-local function holes(d, tile, splits)
+-- Whether the last block of a tile to arrive adds up the parts of k; else a kernel more does.
+local function is_last(d, tile, splits, chip)
+  return splits > 1 and select(2, costs.summed(chip, blocks_of(d, tile), splits, tile.m, tile.n, d.batch * d.m * d.n)) or nil
+end
+
+local function holes(d, tile, splits, last)
   local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
-              THREADS = tile.m * tile.n // (tile.rows * tile.columns), SPLIT = splits > 1 or nil }
+              THREADS = tile.m * tile.n // (tile.rows * tile.columns), LAST = last, SUMMED = splits > 1 and not last or nil }
   h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
   writing(d, h, splits)
   readers(d, h, tile)
   return h
 end
 
-local dtypes = { float = "float32", double = "float64" }
+local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 
 local function launches(d, h, tile, splits, part)
-  local grid, all = blocks_of(d, tile) * splits, d.batch * d.m * d.n
-  if splits == 1 then
-    return { { kernel = d.name, grid = { grid }, block = { h.THREADS },
-               arguments = template.arguments(d, d.m, d.n, d.k, part, 1) } }
+  local tiles_all, all = blocks_of(d, tile), d.batch * d.m * d.n
+  local parts = splits > 1 and { scratch = d.name .. "_parts", dtype = dtypes[d.type], numel = all * splits } or nil
+  local arrived = h.LAST and { scratch = d.name .. "_arrived", dtype = "int32", numel = tiles_all, flag = true } or nil
+  local list = arrived and { { fill = arrived, value = 0 } } or {}
+  local arguments = template.arguments(d)
+  for _, x in ipairs { parts or false, arrived or false, d.m, d.n, d.k, part, splits } do arguments[#arguments + 1] = x or nil end
+  list[#list + 1] = { kernel = d.name, grid = { tiles_all * splits }, block = { h.THREADS }, arguments = arguments }
+  if h.SUMMED then
+    list[#list + 1] = { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 }, arguments = template.arguments(d, parts, d.m, d.n, splits, all) }
   end
-  local parts = { scratch = d.name .. "_parts", dtype = dtypes[d.type], numel = all * splits }
-  return { { kernel = d.name, grid = { grid }, block = { h.THREADS },
-             arguments = template.arguments(d, parts, d.m, d.n, d.k, part, splits) },
-           { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 },
-             arguments = template.arguments(d, parts, d.m, d.n, splits, all) } }
+  return list
 end
 
 --- Why there are no kernels of a product, or nil.
@@ -133,8 +143,9 @@ function M.generate(d, how, chip)
   local tile, splits = best(d, how, chip)
   local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
   splits = math.max(1, ceil(d.k, part))
-  local h = holes(d, tile, splits)
-  return { text = template.complete(d, template.functions(d, functions), template.fill("product/product", d, h)), launches = launches(d, h, tile, splits, part) }
+  local h = holes(d, tile, splits, is_last(d, tile, splits, chip))
+  return { text = template.complete(d, template.functions(d, functions), template.fill("product/product", d, h)),
+           launches = launches(d, h, tile, splits, part), needs = h.LAST and { "meet" } or nil }
 end
 
 M.tiles = #tiles
