@@ -173,9 +173,15 @@ check.test("small kernels over the same rows are one", function()
   check.equal(kinds(right("return x.sum(1), (x * y).amax(1)", "[torch.randn(30, 50), torch.randn(30, 50)]")), "rows")
 end)
 
+check.test("lanes join a short row of few results, a thread those of many", function()
+  check.equal(kinds(right("return F.relu(x + y).mean((2, 3)) @ z", "[torch.randn(1, 64, 7, 7), torch.randn(1, 64, 7, 7), torch.randn(64, 40)]")):sub(1, 4), "rows")
+  check.equal(kinds(right("return x.mean(1)", "[torch.randn(20000, 49)]")), "stream")
+  check.equal(kinds(right("return x.mean(1)", "[torch.randn(200, 7)]")), "stream")
+end)
+
 check.test("long reduces with few results are cut into parts", function()
   local made = right("return x.mean()", "[torch.randn(400, 301)]")
-  check.equal(kinds(made), "rows stream")
+  check.equal(kinds(made), "rows rows")
   right("return x.amax(), x.std()", "[torch.randn(300, 307)]")
 end)
 

@@ -14,6 +14,7 @@ local alone = { product = true, conv = true, scan = true, order = true, segment 
 local inlines = { scan = true, partial = true, segment = true }
 
 local WINDOW = 64       -- elements that one thread may join where they are needed
+local FEW, LANES = 8192, 16   -- results, each of so many elements, that lanes join all the same
 local TRIP = 24         -- cost of a trip to memory, in instructions
 local LAUNCH = 3e7      -- cost of another kernel, in instructions of all threads
 local MOST = 2000       -- instructions of one element that is computed again
@@ -53,9 +54,21 @@ local function demand(x)
   return sum
 end
 
+-- Whether all that follows a node is a kernel's last step, one element for each of its own.
+local function ends(x)
+  for _, user in ipairs(x.users) do
+    local follows = (user.kind == "map" or user.kind == "view") and numel(user) == numel(x) and (user.stored or ends(user))
+    if not follows and (not alone[user.kind] or inlines[user.kind]) then return false end
+  end
+  return true
+end
+
+local function reads(x) return not graphs.all(x, function(y) return y.kind ~= "leaf" or not y.source:find ":" end) end
+
+-- Of few results each thread would join many elements while most of the GPU idles: lanes join these, where that is no kernel more.
 local function is_window(x)
   local _, n = rows.space(x)
-  return n <= WINDOW
+  return n <= WINDOW and not (n >= LANES and numel(x) <= FEW and ends(x) and reads(x))
 end
 
 -- Whether a reader of the node, through views, must find it in memory.
