@@ -54,10 +54,10 @@ local function demand(x)
   return sum
 end
 
--- Whether all that follows a node is a kernel's last step, one element for each of its own.
-local function ends(x)
+-- Whether all that follows a node is a kernel's last step, one element for each of its own; `ending`: of which users that holds.
+local function ends(x, ending)
   for _, user in ipairs(x.users) do
-    local follows = (user.kind == "map" or user.kind == "view") and numel(user) == numel(x) and (user.stored or ends(user))
+    local follows = (user.kind == "map" or user.kind == "view") and numel(user) == numel(x) and (user.stored or ending[user])
     if not follows and (not alone[user.kind] or inlines[user.kind]) then return false end
   end
   return true
@@ -66,9 +66,9 @@ end
 local function reads(x) return not graphs.all(x, function(y) return y.kind ~= "leaf" or not y.source:find ":" end) end
 
 -- Of few results each thread would join many elements while most of the GPU idles: lanes join these, where that is no kernel more.
-local function is_window(x)
+local function is_window(x, is_ending)
   local _, n = rows.space(x)
-  return n <= WINDOW and not (n >= LANES and numel(x) <= FEW and ends(x) and reads(x))
+  return n <= WINDOW and not (n >= LANES and numel(x) <= FEW and is_ending and reads(x))
 end
 
 -- Whether a reader of the node, through views, must find it in memory.
@@ -82,11 +82,12 @@ end
 
 -- In reverse: users are decided before the nodes that they use.
 local function decide(g)
+  local ending = {}
   for k = #g.nodes, 1, -1 do
     local x = g.nodes[k]
-    x.demand = demand(x)
+    x.demand, ending[x] = demand(x), ends(x, ending)
     if x.kind ~= "leaf" then
-      x.stored = x.is_output or alone[x.kind] or (x.kind == "reduce" and not (is_window(x) and x.demand <= 1))
+      x.stored = x.is_output or alone[x.kind] or (x.kind == "reduce" and not (is_window(x, ending[x]) and x.demand <= 1))
         or (x.kind ~= "view" and feeds_alone(x)) or nil
     end
   end

@@ -1,1 +1,0 @@
-local core = require "cawb.core"
