@@ -87,9 +87,9 @@ static void test_meeting(void) {
   check_kernel("cores.ptx", "shifted", 32, 0);
   check_kernel("cores.ptx", "last_stays", 32, 0);
   check_ways("cores.ptx", "led_astray", 32, 0, 2);
-  check_kernel("features.ptx", "blocks_race", 32, 0);
-  check_kernel("features.ptx", "blocks_rows_race", 128, 0);
-  check_kernel("features.ptx", "blocks_part_race", 32, 0);
+  check_kernel("races.ptx", "blocks_race", 32, 0);
+  check_kernel("races.ptx", "blocks_rows_race", 128, 0);
+  check_kernel("races.ptx", "blocks_part_race", 32, 0);
 }
 
 static int takes_turns(const char *file, const char *kernel) {
@@ -102,8 +102,8 @@ static int takes_turns(const char *file, const char *kernel) {
 }
 
 static void test_speaking(void) {
-  CHECK(takes_turns("cores.ptx", "tickets") == 1 && takes_turns("features.ptx", "blocks_turns") == 1);
-  CHECK(takes_turns("features.ptx", "histogram") == 0);       /* in shared memory */
+  CHECK(takes_turns("cores.ptx", "tickets") == 1 && takes_turns("races.ptx", "blocks_turns") == 1);
+  CHECK(takes_turns("races.ptx", "histogram") == 0);       /* in shared memory */
   CHECK(takes_turns("cores.ptx", "passed_on") == 0 && takes_turns("basic.ptx", "softmax_rows") == 0);
   check_kernel("cores.ptx", "tickets", 32, 0);
 }

@@ -134,7 +134,7 @@ static void test_off(void) {
 int main(void) {
   int values[THREADS];
   for (int i = 0; i < THREADS; i++) values[i] = i % 16;
-  fixture_open(&x, "features.ptx");
+  fixture_open(&x, "races.ptx");
   in = tensor(&x, "inputs[1]", values, sizeof values);
   out = tensor(&x, "outputs[1]", NULL, sizeof values);
   more = tensor(&x, "outputs[2]", NULL, sizeof values);

@@ -65,7 +65,7 @@ function M.make(forward, inputs, setup, options)
   return compose.make(task, options)
 end
 
---- Raises where the candidate is not right on the task. Returns what was made. `kinds` of inputs to try besides
+--- Raises where the candidate is not right on the task. Returns what was made, with `steps` as they were taken. `kinds` of inputs to try besides
 --- the task's own, where not the usual ones; `seed` as for M.task.
 function M.right(forward, inputs, setup, options, kinds, seed)
   local task <close> = assert(M.task(forward, inputs, setup, seed))
@@ -77,6 +77,7 @@ function M.right(forward, inputs, setup, options, kinds, seed)
     local findings = r.findings and r.findings[1] and r.findings[1].text or ""
     error(("%s: %s %s\n%s\n%s"):format(r.stage, r.reason, findings, made.source, made.plan), 2)
   end
+  made.steps = r.steps
   return made
 end
 

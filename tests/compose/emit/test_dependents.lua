@@ -36,9 +36,19 @@ local programs = {
     "[torch.randn(2, 64, 48)]", "self.l = nn.Linear(48, 192)" },
 }
 
+-- How many launches began early: kernels that do not wait first are launched plainly.
+local function begun_early(made)
+  local count = 0
+  for _, step in ipairs(made.steps) do count = count + (step.dependent and 1 or 0) end
+  return count
+end
+
 for _, one in ipairs(programs) do
-  check.test(one[1] .. ": every launch behind another is dependent, and results are right", function()
-    check.equal(expect(composed.right(one[2], one[3], one[4], early)) > 0, true)
+  check.test(one[1] .. ": every launch behind another is dependent, its kernel waits first, and results are right", function()
+    local made = composed.right(one[2], one[3], one[4], early)
+    local count = expect(made)
+    check.equal(count > 0, true)
+    check.equal(begun_early(made), count)
   end)
 end
 
