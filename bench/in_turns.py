@@ -14,11 +14,11 @@ def timed(call, rounds):
     return (time.perf_counter() - begin) / rounds
 
 
-def times(calls):
+def times(calls, samples=SAMPLES):
     """Of each, by name, the seconds of all samples."""
     rounds = {name: max(1, int(LEAST / timed(call, 2))) for name, call in calls.items()}
     found = {name: [] for name in calls}
-    for _ in range(SAMPLES):
+    for _ in range(samples):
         for name, call in calls.items():
             found[name].append(timed(call, rounds[name]))
     return found

@@ -10,6 +10,7 @@ turns in one process: microseconds of a call, the median and the range of its sa
 --only WHICH   plain or dependent: of --make
 """
 import argparse
+import functools
 import json
 import pathlib
 import random
@@ -18,14 +19,15 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[2] / "python"))
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[2] / "python")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+import in_turns                               # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import native               # noqa: E402  pylint: disable=wrong-import-position
 
-SAMPLE, CALLS, DRAWS = 0.02, 40, 2000         # seconds of a sample; calls whose results are compared; draws of the bootstrap
+LEAST, CALLS, DRAWS = 5, 40, 2000             # samples; calls whose results are compared; draws of the bootstrap
 SIDES = ("plain", "dependent")
 made = []                                     # packages on the GPU, in order
 
@@ -51,26 +53,9 @@ def outputs(run, inputs):
     return [x.clone() for x in (result if isinstance(result, (tuple, list)) else [result]) if isinstance(x, torch.Tensor)]
 
 
-def timed(run, inputs, rounds):
-    """Seconds of a call on the GPU: of many, one behind the other."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+def called(run, inputs):
     with torch.no_grad():
         run(*inputs)
-        begin.record()
-        for _ in range(rounds):
-            run(*inputs)
-        end.record()
-    end.synchronize()
-    return begin.elapsed_time(end) / rounds * 1e-3
-
-
-def in_turns(calls, inputs, seconds):
-    rounds = max(2, int(SAMPLE / timed(calls[0], inputs, 3)))
-    found, until = ([], []), time.monotonic() + seconds
-    while time.monotonic() < until or len(found[0]) < 5:
-        for k in (0, 1) if len(found[0]) % 2 else (1, 0):
-            found[k].append(timed(calls[k], inputs, rounds))
-    return found
 
 
 def interval(a, b):
@@ -101,10 +86,11 @@ def row(task, given):
         return
     plain = [outputs(calls[0], x) for x in inputs]
     wrong = [differing(call, plain, inputs) for call in calls]
-    found = in_turns(calls, inputs[0], given.seconds)
-    for name, values in zip(SIDES, found):
+    samples = max(LEAST, int(given.seconds / in_turns.LEAST / len(calls)))
+    found = in_turns.times({name: functools.partial(called, call, inputs[0]) for name, call in zip(SIDES, calls)}, samples)
+    for name, values in found.items():
         print("  %-9s  %8.1f us  [%.1f, %.1f]  of %d samples" % (name, *(1e6 * f(values) for f in (statistics.median, min, max)), len(values)))
-    print("  plain / dependent: %.3fx [%.3f, %.3f]" % interval(*found))
+    print("  plain / dependent: %.3fx [%.3f, %.3f]" % interval(*found.values()))
     print("  other bits than at first: plain %d of %d calls, dependent %d" % (wrong[0], CALLS, wrong[1]))
     print("  kernels of a call; graphs, changed nodes, launches, of these and of the graphs' nodes begin early: %s" %
           "; ".join("%d %s" % (sum(s["kind"] == "launch" for s in one.steps), one.counts()) for one in made), flush=True)
