@@ -8,6 +8,7 @@ import os
 import time
 
 import torch
+from torch._functorch import config
 
 from cawb import backend
 from cawb.backend import fallback, part
@@ -79,11 +80,20 @@ class Turns:
 
     def watch(self):
         """The backend takes its turns: it compiles without, and a first call that executes waits for one. "choice" are the seconds for
-        Inductor's function of a graph, which a package is timed beside."""
-        backend.static = self.clocked("cawb", backend.static)
-        fallback.make = self.clocked("choice", fallback.make)
+        Inductor's function of a graph, which a package is timed beside. Backward graphs are compiled with their forward graphs: PyTorch
+        waits for the first backward call otherwise, which has the turn. Returns a function that ends this."""
+        ending = contextlib.ExitStack()
+        ending.enter_context(config.patch(force_non_lazy_backward_lowering=True))
+        self.change(ending, backend, "static", self.clocked("cawb", backend.static))
+        self.change(ending, fallback, "make", self.clocked("choice", fallback.make))
         for kind in (part.Part, part.Cut):
-            kind.first = self.taking(kind.first)
+            self.change(ending, kind, "first", self.taking(kind.first))
+        return ending.close
+
+    @staticmethod
+    def change(ending, owner, name, value):
+        ending.callback(setattr, owner, name, getattr(owner, name))
+        setattr(owner, name, value)
 
     def inductor(self, module):
         """torch.compile(module), likewise."""

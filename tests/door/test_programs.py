@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
@@ -57,6 +58,22 @@ class Programs(unittest.TestCase):
         self.assertEqual(list(turn.spent()), ["one"])
         turn.give()
         self.assertTrue(is_free())
+
+    def test_no_graph_compiles_during_a_turn(self):
+        import torch                          # pylint: disable=import-outside-toplevel
+        import turns                          # pylint: disable=import-outside-toplevel,import-error   # of bench/door
+        import cawb                           # pylint: disable=import-outside-toplevel,import-error
+        turn, found, get = turns.Turns(self.store), [], turns.backend.packages.get
+
+        def noted(*given):
+            found.append(turn.mine)
+            return get(*given)
+        self.addCleanup(turn.watch())
+        with unittest.mock.patch.object(turns.backend.packages, "get", noted):
+            fast = cawb.compile(torch.nn.Linear(4, 4), device="sim:h100")
+            fast(torch.ones(4, 4)).sum().backward()
+        self.assertTrue(turn.mine)            # both graphs have been executed
+        self.assertEqual(found, [False, False])
 
     def test_the_table(self):
         left = [["aten.a.default", "model.py:3", "no way"]]
