@@ -1,10 +1,12 @@
 """lm_hypotheses.py: the hypotheses of bench/learn/lm.md, answered from folders of `cawb-train lm`, a folder for each seed.
 
-    python bench/learn/lm_hypotheses.py DIR...
+    python bench/learn/lm_hypotheses.py DIR... [--without STAGE DIR]...
 
-A figure's interval is a bootstrap over tasks, 10,000 resamples, paired where two stages are compared; a resample's figure is the mean of its tasks and
-of all seeds. p is the share of resamples in which the figure is below its bar; Holm's correction is over the hypotheses that are measured.
+--without names the folder of a run that left a stage out. A figure's interval is a bootstrap over tasks, 10,000 resamples, paired where two stages are
+compared; a resample's figure is the mean of its tasks and of all seeds. p is the share of resamples in which the figure does not reach its bar: a
+difference has to be above it. Holm's correction is over the hypotheses that are measured.
 """
+import argparse
 import json
 import os
 import sys
@@ -17,11 +19,13 @@ from lm import measure  # noqa: E402
 
 RESAMPLES = 10000
 
-# What is measured: a stage, a test of a result, samples; less the same of another stage; the bar that it has to reach.
+# What is measured: a stage, a test of a result, samples; less the same of another stage, or of a run without one; the bar that it has to reach.
 HYPOTHESES = {
     "H1": (("imitation", "right", 1), None, 0.50), "H2": (("imitation", "right", 8), None, 0.75),
     "H3": (("single", "faster", 1), ("imitation", "faster", 1), 0.20), "H4": (("last", "faster", 8), None, 0.40),
     "H5": (("agentic in turns", "right", 8), ("agentic", "right", 8), 0.0),
+    "H6a": (("agentic", "faster", 1), ("agentic without rft", "faster", 1), 0.0),
+    "H6b": (("agentic", "faster", 1), ("agentic without critic", "faster", 1), 0.0),
     "H7": (("imitation", "right", 1), ("memory", "right", 1), 0.30),
 }
 EXPLORATORY = {"E1": (("single", "right", 1), ("imitation", "right", 1), 0.0), "E2": (("rft", "right", 1), ("single", "right", 1), 0.0),
@@ -40,25 +44,29 @@ def results(folder, stage):
         return {row["task"]: row["results"] for row in map(json.loads, file)}
 
 
-def by_task(folders, what):
-    """A figure for each task and seed, or None; tasks in the order of their names."""
-    stage, test, k = what
-    found = [one for one in (results(folder, stage) for folder in folders) if one]
-    if not found:
-        return None
-    names = sorted(set.intersection(*map(set, found)))
-    return numpy.array([[measure.of_k(sum(map(TESTS[test], of[name])), len(of[name]), min(k, len(of[name]))) for name in names] for of in found])
+def measured(runs, what):
+    """Verdicts by task of each seed that has them. `runs`: folders by the stage that they left out, None for those that left none."""
+    stage, _, without = what[0].partition(" without ")
+    return [one for one in (results(folder, stage) for folder in runs.get(without or None, ())) if one]
 
 
-def answered(folders, what, beside, bar):
+def by_task(found, what, names):
+    """A figure for each of the tasks: the mean of all seeds."""
+    _, test, k = what
+    return numpy.mean([[measure.of_k(sum(map(TESTS[test], of[name])), len(of[name]), min(k, len(of[name]))) for name in names] for of in found], axis=0)
+
+
+def answered(runs, what, beside, bar):
     """The figure, its interval, p, tasks and seeds; None where it is not measured."""
-    own, other = by_task(folders, what), by_task(folders, beside) if beside else None
-    if own is None or (beside and other is None):
+    own, other = measured(runs, what), measured(runs, beside) if beside else []
+    if not own or (beside and not other):
         return None
-    tasks = own.mean(axis=0) - (other.mean(axis=0) if beside else 0.0)
+    names = sorted(set.intersection(*map(set, own + other)))
+    tasks = by_task(own, what, names) - (by_task(other, beside, names) if beside else 0.0)
     drawn = numpy.random.default_rng(0).integers(0, len(tasks), (RESAMPLES, len(tasks)))
     means = tasks[drawn].mean(axis=1)
-    return tasks.mean(), *numpy.quantile(means, (0.025, 0.975)), (1 + (means < bar).sum()) / (1 + RESAMPLES), len(tasks), len(own)
+    short = means <= bar if beside else means < bar
+    return tasks.mean(), *numpy.quantile(means, (0.025, 0.975)), (1 + short.sum()) / (1 + RESAMPLES), len(tasks), len(own)
 
 
 def holm(values):
@@ -81,15 +89,26 @@ def line(name, of, found, corrected=None):
     return said + " %.3f [%.3f, %.3f], p %.4f, %d tasks, %d seed%s: %s" % (figure, low, high, p, tasks, seeds, "s" * (seeds > 1), word)
 
 
-def main(folders):
-    found = {name: answered(folders, *of) for name, of in HYPOTHESES.items()}
+def main(runs):
+    found = {name: answered(runs, *of) for name, of in HYPOTHESES.items()}
     corrected = holm({name: one[3] for name, one in found.items() if one})
     for name, of in HYPOTHESES.items():
         print(line(name, of, found[name], corrected.get(name)))
     print("exploratory, without Holm:")
     for name, of in EXPLORATORY.items():
-        print(line(name, of, answered(folders, *of)))
+        print(line(name, of, answered(runs, *of)))
+
+
+def words(given):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", metavar="DIR", help="runs of all stages, one a seed")
+    parser.add_argument("--without", nargs=2, action="append", default=[], metavar=("STAGE", "DIR"), help="a run that left this stage out")
+    args = parser.parse_args(given)
+    runs = {None: args.folders}
+    for stage, folder in args.without:
+        runs.setdefault(stage, []).append(folder)
+    return runs
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or sys.exit(__doc__))
+    main(words(sys.argv[1:]))
