@@ -126,13 +126,21 @@ def test_what_is_kept_of_an_answer():
 
 def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
     class Env:
-        asked = 0
+        asked, looked, once = 0, 0, False
 
-        def score_all(self, items):
+        def score_all(self, items, strict):
             Env.asked += len(items)
-            if any(item["candidate"]["short"] == "dead" for item in items):
+            if len(items) == 1 and items[0]["candidate"]["short"] == "dead":
                 raise judge.cawb.Failed("the machine")
-            return [{"ok": False, "stage": "compile", "reason": item["candidate"]["short"], "reward": -1.0} for item in items]
+            return [self.one(item["candidate"]["short"]) for item in items]
+
+        def one(self, text):
+            fails = text == "dead" or text == "once" and not Env.once
+            Env.once = Env.once or text == "once"
+            return {"error": "the machine"} if fails else {"ok": False, "stage": "compile", "reason": text, "reward": -1.0}
+
+        def health(self):
+            Env.looked += 1
     found = judge.score(Env(), [("t", "x"), ("t", "x"), ("t", "y")])
     assert [one["reason"] for one in found] == ["x", "x", "y"] and Env.asked == 2
     kept = os.path.join(tempfile.mkdtemp(), "judged.jsonl")
@@ -140,7 +148,9 @@ def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
         assert [one["reason"] for one in judge.score(Env(), [("t", "x"), ("t", "y")], kept)] == ["x", "y"]
     assert Env.asked == 4, "what the file has is not asked again"
     found = judge.score(Env(), [("t", "x"), ("t", "dead")])
-    assert [one["stage"] for one in found] == ["compile", "failed"]
+    assert [one["stage"] for one in found] == ["compile", "failed"] and Env.asked == 7 and Env.looked == 1, "the lost one alone is asked again"
+    found = judge.score(Env(), [("t", "x"), ("t", "once")])
+    assert [one["stage"] for one in found] == ["compile", "compile"]
 
 
 class Marks(Letters):
@@ -194,11 +204,12 @@ def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():
     said = iter([{"ok": False, "stage": "compile", "reason": "no such thing", "reward": -1.0}, {"ok": True, "compile": 1.5, "reward": 0.7}])
     kept, turns.judge.score = turns.judge.score, lambda env, pairs: [next(said) for _ in pairs]
     try:
-        spent = {}
-        one, = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2, spent=spent)
+        said_of = []
+        (one,), spent = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2, say=said_of.append)
     finally:
         turns.judge.score = kept
     assert sorted(spent) == ["judging_s", "writing_s"] and min(spent.values()) > 0
+    assert [words.split(":")[0] for words in said_of] == ["turn 1", "turn 1", "turn 2", "turn 2"] and said_of[3].endswith(", 1 right")
     assert math.isclose(sum(one.rewards), 1.7) and one.best == 0.7 and len(one.texts) == 2
     words = "".join(chr(token) for token, chosen in zip(one.tokens, one.mask, strict=True) if not chosen)
     assert "It failed at compile: no such thing" in words and words.startswith("Q")

@@ -10,8 +10,6 @@ import transformers
 
 from . import imitation, ppo, turns, weights
 
-AT_A_TIME = 4                                 # episodes that learn at once
-
 
 def critic_of(model, knobs, folder=None):
     """A critic that begins as this plain model; with adapters, new ones or those of a folder."""
@@ -71,19 +69,19 @@ class Learner:
             module.load_state_dict(state[name], strict=False)
             self.optimizers[name].load_state_dict(state[name + " optimizer"])
 
-    def episodes(self, env, tasks, spent):
-        """New episodes of this step's tasks; `spent` gets seconds."""
+    def episodes(self, env, tasks, say):
+        """New episodes of this step's tasks, and seconds."""
         torch.manual_seed(self.knobs["seed"] * 100003 + self.step)
         drawn = random.Random("%d:%d" % (self.knobs["seed"], self.step)).choices(tasks, k=self.knobs["agentic_tasks"])
         weights.fold(self.copy, self.actor)
         return turns.play(self.copy, self.tokenizer, env, [task for task in drawn for _ in range(self.knobs["agentic_group"])], self.knobs,
-                          self.knobs["turns"], spent=spent)
+                          self.knobs["turns"], say=say)
 
     def _parts(self, episodes):
         """Tensors of some episodes each, with the log-probabilities and values of now, advantages and returns."""
-        parts = []
-        for first in range(0, len(episodes), AT_A_TIME):
-            part = turns.batch_of(episodes[first:first + AT_A_TIME], self.tokenizer.pad_token_id, self.actor.device)
+        parts, some = [], self.knobs["agentic_at_a_time"]
+        for first in range(0, len(episodes), some):
+            part = turns.batch_of(episodes[first:first + some], self.tokenizer.pad_token_id, self.actor.device)
             with torch.no_grad():
                 part["logs"], part["values"] = log_probabilities(self.actor, part), values_of(self.critic, part) * part["mask"]
             part["advantages"], part["returns"] = ppo.gae(part["rewards"], part["values"], part["mask"], 1.0, self.knobs["lambda"])
@@ -121,14 +119,15 @@ class Learner:
                 "value_loss": float(ppo.value_loss(values, values, returns, mask, knobs["value_clip"]))}
         return dict(told, clipped=sum(clipped) / len(clipped)) if clipped else told
 
-    def run(self, stage, steps, env, tasks, ends):
+    def run(self, stage, steps, env, tasks, ends, say=print):
         """So many steps of a stage, or until `ends`. Returns whether all were done."""
         while self.step < steps and not (ends and time.monotonic() > ends):
-            spent = {}
-            episodes = self.episodes(env, tasks, spent)
+            episodes, spent = self.episodes(env, tasks, say)
+            begin = time.monotonic()
             self.log.append(dict(stage=stage, step=self.step, **self.update(episodes, stage == "agentic"), **spent))
+            self.log[-1]["learning_s"] = time.monotonic() - begin
             self.step += 1
-            print(imitation.line(stage, self.step, steps, {name: self.log[-1][name] for name in ("reward", "right", "explained", "writing_s", "judging_s")}), flush=True)
+            print(imitation.line(stage, self.step, steps, {name: self.log[-1][name] for name in ("reward", "right", "explained", "writing_s", "judging_s", "learning_s")}), flush=True)
             if self.step % 5 == 0 or self.step == steps:
                 self.save()
         return self.step >= steps

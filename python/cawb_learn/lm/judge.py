@@ -48,11 +48,7 @@ def score(env, pairs, kept=None):
     for first in range(0, len(wanted), PART):
         part = wanted[first:first + PART]
         items = [{"task": task, "candidate": {"short": text}} for task, text in part]
-        try:
-            answers = env.score_all(items)
-        except cawb.Failed:
-            answers = [_one(env, item) for item in items]
-        found = dict(zip(part, map(short, answers), strict=True))
+        found = dict(zip(part, map(short, _answers(env, items)), strict=True))
         known.update(found)
         if kept:
             with open(kept, "a", encoding="utf-8") as file:
@@ -60,8 +56,23 @@ def score(env, pairs, kept=None):
     return [known[pair] for pair in pairs]
 
 
-def _one(env, item):
+def _lost(answer):
+    return "error" in answer and "reward" not in answer
+
+
+def _asked(env, items):
+    """The server's answers; where it failed on all of them, but is there, each is lost."""
     try:
-        return env.score_all([item])[0]
+        return env.score_all(items, strict=False)
     except cawb.Failed as error:
-        return {"ok": False, "stage": "failed", "reason": str(error)}
+        env.health()
+        return [{"error": str(error)} for _ in items]
+
+
+def _answers(env, items):
+    """An answer for each item. The items on which the machine failed are asked once more, together; then they have failed."""
+    answers = _asked(env, items)
+    lost = [i for i, answer in enumerate(answers) if _lost(answer)]
+    for i, answer in zip(lost, _asked(env, [items[i] for i in lost]), strict=True):
+        answers[i] = dict(answer, stage="failed") if _lost(answer) else answer
+    return answers

@@ -15,12 +15,14 @@ KNOBS = {
     "imitation_seconds": None, "single_seconds": None, "rft_seconds": None, "critic_seconds": None, "agentic_seconds": None,
     # samples: of a task, their temperature, tokens of an answer at most, how many are written at once
     "samples": 8, "temperature": 0.2, "tokens": 640, "at_once": 800,
+    # a step of sampling is one CUDA graph
+    "graphs": False,
     # RL of one turn: GRPO; tasks of a batch, samples of each, and into how many updates it is cut
     "single_steps": 100, "single_rate": 1e-4, "single_tasks": 32, "group": 8, "single_updates": 2, "clip_low": 0.2, "clip_high": 0.28,
     # RFT: the best of its own samples that are right, of each task at most so many
     "rft_tasks": 400, "rft_kept": 2, "rft_epochs": 1, "rft_rate": 2e-4,
-    # RL of several turns: PPO with a critic. Turns of an episode; tasks of a batch and episodes of each; passes over a batch
-    "turns": 2, "agentic_tasks": 16, "agentic_group": 4, "passes": 2, "critic_steps": 5, "agentic_steps": 40,
+    # RL of several turns: PPO with a critic. Turns of an episode; tasks of a batch, episodes of each, and how many of these learn at once; passes over a batch
+    "turns": 2, "agentic_tasks": 16, "agentic_group": 4, "agentic_at_a_time": 4, "passes": 2, "critic_steps": 5, "agentic_steps": 40,
     "actor_rate": 5e-5, "critic_rate": 1e-4, "lambda": 0.99, "value_clip": 0.5,
     # the measurement after each stage
     "held_out": 200,

@@ -122,7 +122,7 @@ class Run:
         os.makedirs(self.place(stage), exist_ok=True)
         learner = agentic.Learner(actor, copy, critic, tokenizer, self.knobs, self.place(stage, "state.pt"))
         own = time.monotonic() + self.knobs[stage + "_seconds"] if self.knobs[stage + "_seconds"] else None
-        done = learner.run(stage, self.knobs[stage + "_steps"], self.env, corpus.tasks(self.folder, "train"), imitation.earlier(self.ends, own))
+        done = learner.run(stage, self.knobs[stage + "_steps"], self.env, corpus.tasks(self.folder, "train"), imitation.earlier(self.ends, own), self.say)
         learner.save()
         self._ended(stage, done or bool(own) and time.monotonic() > own, learner.log)
         (critic if stage == "critic" else actor).save_pretrained(self.place(stage, "adapter"))
@@ -189,8 +189,8 @@ class Run:
         model, tokenizer = weights.load(self.path, self.knobs["seed"])
         model = weights.merged(model, self.adapter(stage))
         each = max(1, self.knobs["samples"] // self.knobs["turns"])
-        played = turns.play(model, tokenizer, self.env, [task for task in tasks for _ in range(each)], self.knobs, self.knobs["turns"],
-                            self.knobs["temperature"])
+        played, _ = turns.play(model, tokenizer, self.env, [task for task in tasks for _ in range(each)], self.knobs, self.knobs["turns"],
+                               self.knobs["temperature"], self.say)
         groups = [played[first:first + each] for first in range(0, len(played), each)]
         return self._told(stage + " in turns", tasks, [[text for one in group for text in one.texts] for group in groups],
                           [[result for one in group for result in one.results] for group in groups])

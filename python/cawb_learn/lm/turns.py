@@ -41,25 +41,28 @@ def _told(tokenizer, result):
     return tokenizer("\n<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n" % words, add_special_tokens=False)["input_ids"]
 
 
-def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0, spent=None):
-    """An episode for each task of a list, in which one may stand several times. `spent` gets the seconds of writing and of judging."""
+def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0, say=print):
+    """An episode for each task of a list, in which one may stand several times; and the seconds of writing and of judging."""
     model.eval()
     episodes = [Episode(task["name"], corpus.question(tokenizer, task["prompt"])) for task in tasks]
-    spent = {} if spent is None else spent
+    spent = {"writing_s": 0.0, "judging_s": 0.0}
     for number in range(turns):
         begin = time.monotonic()
         answers = samples.complete(model, tokenizer, [one.tokens for one in episodes], knobs, temperature)
         texts = [tokenizer.decode(ids, skip_special_tokens=True) for ids in answers]
         written = time.monotonic()
+        say("turn %d: %d texts written in %.1f s" % (number + 1, len(texts), written - begin))
         results = judge.score(env, [(one.task, text) for one, text in zip(episodes, texts, strict=True)])
-        spent["writing_s"] = spent.get("writing_s", 0.0) + written - begin
-        spent["judging_s"] = spent.get("judging_s", 0.0) + time.monotonic() - written
+        judged = time.monotonic()
+        say("turn %d: judged in %.1f s, %d right" % (number + 1, judged - written, sum(result["ok"] for result in results)))
+        spent["writing_s"] += written - begin
+        spent["judging_s"] += judged - written
         for one, ids, text, result in zip(episodes, answers, texts, results, strict=True):
             one.add(ids or [tokenizer.pad_token_id], True)
             one.paid(text, result)
             if number + 1 < turns:
                 one.add(_told(tokenizer, result), False)
-    return episodes
+    return episodes, spent
 
 
 def batch_of(episodes, pad, device):
