@@ -22,7 +22,7 @@ import cawb                                   # noqa: E402  pylint: disable=wron
 import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder, listed        # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import fallback, late, simulated              # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import fallback, late, report, simulated              # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 120
 
@@ -269,6 +269,19 @@ class Kept(Folder):
         page = pathlib.Path(path).read_text(encoding="utf-8")
         self.assertIn("<td>inference</td>", page)
         self.assertIn("miss", cawb.explain(compiled))
+
+    def test_the_report_says_where_seconds_went(self):
+        x = torch.randn(4)
+        first, again = self.compiled(torch.expm1), self.compiled(torch.expm1)
+        with mock.patch.object(report, "SHOWN", 0):
+            first(x)
+            torch._dynamo.reset()                                            # pylint: disable=protected-access
+            again(x)
+            made, found = cawb.explain(first), cawb.explain(again)
+        for name in ("recording", "lowering", "machine code", "loading", "kernels", "eager PyTorch", "float64", "comparison"):
+            self.assertRegex(made, r"s until it was chosen: .*\b%s \d" % name)
+            self.assertEqual(name in found, name not in ("lowering", "machine code"))
+        self.assertNotIn("chosen", cawb.explain(self.compiled(torch.exp)))
 
 
 @unittest.skipUnless(importlib.util.find_spec("pip"), "this Python has no pip")

@@ -38,15 +38,18 @@ local function export(task, made, built)
 end
 
 local function package(task, request, way)
+  local begin <const> = core.clock.now()
   local made, why = make(task, request, way)
   if not made then return { ok = false, reason = why, name = "unsupported" } end
+  local lowered <const> = core.clock.now()
   local built, message = compile.compile { source = made.source, device = task.device, options = made.options }
   if not built then return { ok = false, reason = message, name = "machine" } end
   if not built.ok then return { ok = false, reason = "its kernels do not compile: " .. built.reason, name = "compile" } end
   local data, trouble = export(task, made, built)
   if not data then return { ok = false, reason = "its plan does not load: " .. tostring(trouble), name = "plan" } end
   return { ok = true, source = made.source, plan = made.plan, options = list(made.options), ptx = built.ptx, cubin = built.cubin,
-           arch = task.device.info.arch, export = data }
+           arch = task.device.info.arch, export = data,
+           seconds = { lowering = lowered - begin, ["machine code"] = core.clock.now() - lowered } }
 end
 
 --- What is to be known ahead of any graph.
@@ -55,7 +58,7 @@ function M.hello(device)
            operators = list(operators.names()) }
 end
 
---- The package of one graph, { ok = true, source, plan, ptx, cubin, export }, or { ok = false, reason, name }.
+--- The package of one graph, { ok = true, source, plan, ptx, cubin, export, seconds = { lowering, ["machine code"] } }, or { ok = false, reason, name }.
 --- `request`: graph, memory, inputs, outputs, params as the task host describes them; sms and bytes of the device, where known; gradients:
 --- whether it computes these, dependent: whether kernels begin early (candidate.lua).
 function M.package(device, request)

@@ -86,7 +86,8 @@ class Compiler:
             return self.cut(module, example, chip, entry)
 
     def part(self, module, example, params, chip, entry, alone=True):
-        recorded = recording.record(module, example, params, lowering.operators(chip.simulated))
+        with entry.phase("recording"):
+            recorded = recording.record(module, example, params, lowering.operators(chip.simulated))
         if self.kind == "backward":
             recorded.request["gradients"] = True
         if not recorded.made:

@@ -1,4 +1,5 @@
 """check: the first call of a package. Its results are compared with eager PyTorch's and with float64, by Dynamo's own rule."""
+import contextlib
 import copy
 import math
 
@@ -58,14 +59,20 @@ def same(plain, found, truth, log):
     return wrong <= most
 
 
-def compare(module, args, found):
+def compare(module, args, found, phase=contextlib.nullcontext):
     """{"ok", "error", "eager", "noise"}: whether results are right, their error against float64 and that of eager PyTorch (None
-    where it is not known), and the numbers of results that are nothing but rounding, which have none."""
-    with torch.no_grad():
+    where it is not known), and the numbers of results that are nothing but rounding, which have none. `phase(name)`: a clock."""
+    with phase("eager PyTorch"), torch.no_grad():
         plain = module.forward(*args)
+    with phase("float64"):
+        exact = wide(module, args)
+    with phase("comparison"):
+        return verdict(module, plain, found, exact)
+
+
+def verdict(module, plain, found, exact):
     parts = late.shown(module)
     pairs = [(parts[i](a), parts[i](b), i) for i, (a, b) in enumerate(zip(plain, found)) if isinstance(a, torch.Tensor) and parts[i]]
-    exact = wide(module, args)
     if exact is not None:
         exact = [part(x) if part and isinstance(x, torch.Tensor) else x for part, x in zip(parts, exact)]
     # Where float64 itself is no number, as of a sum beyond its range, eager's word counts.

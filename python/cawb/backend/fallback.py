@@ -68,6 +68,9 @@ class Late:
         self.module, self.chip, self.options, self.made = module, chip, options, None
 
     def __call__(self, *args):
+        return self.compiled(args)(*args)
+
+    def compiled(self, args):
         if self.made is None:
             self.made = make(self.module, args, self.chip, self.options)
-        return self.made(*args)
+        return self.made

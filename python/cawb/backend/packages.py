@@ -60,10 +60,10 @@ def key_of(request, chip):
 
 
 class Package:
-    """One lowered graph. `about`: arch, export (tensors, prepare, call), options."""
+    """One lowered graph. `about`: arch, export (tensors, prepare, call), options; `seconds`: what they went to, where it was made now."""
 
-    def __init__(self, folder, hit):
-        self.folder, self.hit = folder, hit
+    def __init__(self, folder, hit, seconds=None):
+        self.folder, self.hit, self.seconds = folder, hit, seconds or {}
         with open(self.path("package.json"), encoding="utf-8") as file:
             self.about = json.load(file)
         self.export = self.about["export"]
@@ -123,7 +123,7 @@ def get(recorded, chip, options):
     reply = lowering.ask(chip.simulated, dict(request, op="lower", sms=chip.sms, bytes=chip.memory))
     if reply["ok"]:
         keep(reply, folder)
-        return Package(folder, False)
+        return Package(folder, False, reply["seconds"])
     if reply["name"] == "unsupported":
         os.makedirs(folder, exist_ok=True)
         written(kept, json.dumps(reply["reason"]).encode())

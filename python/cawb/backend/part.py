@@ -79,8 +79,10 @@ class Part:
 
     def load(self):
         self.entry.kernels, self.entry.hit = self.package.kernels(), self.package.hit
+        self.entry.spend(self.package.seconds)
         made = (self.package, self.forms, self.chip)
-        self.runner = Simulated(*made, self.recorded) if self.chip.gpu is None else Native(*made, self.options, self.given)
+        with self.entry.phase("loading"):
+            self.runner = Simulated(*made, self.recorded) if self.chip.gpu is None else Native(*made, self.options, self.given)
 
     def callable(self, other=None):
         """A function of the graph's arguments; where the package was not chosen, it calls `other`, or this part."""
@@ -158,8 +160,9 @@ class Part:
     def checked(self, args):
         """The package's results, if they are right; else None, and a folder that shows what is wrong."""
         try:
-            found = self.packaged(*args)
-            verdict = check.compare(self.module, args, found)
+            with self.entry.phase("kernels"):
+                found = self.packaged(*args)
+            verdict = check.compare(self.module, args, found, self.entry.phase)
             why = None if verdict["ok"] else "wrong results: %s" % ("; ".join(verdict["words"][:2]) or "another form than eager's")
         except RuntimeError as error:
             found, verdict, why = None, {}, str(error)
@@ -203,9 +206,19 @@ def is_faster(one, run, args, package, name):
     if one.options.choose != "measured" or one.chip.gpu is None:
         return True
     name = "-".join([name, fallback.name_of(one.chip, one.options), str(one.options.cuda_graph), *map(str, one.flags)])
-    times = package.note(name) or package.note(name, measured({"cawb": run, "other": one.other}, args))
+    times = package.note(name) or package.note(name, beside(one, run, args, one.entry.phase))
     one.entry.note_times(times)
     return statistics.median(times["cawb"]) <= statistics.median(times["other"])
+
+
+def beside(one, run, args, phase):
+    """Times of both. The fallback's first call tries its kernels, of which it keeps the fastest."""
+    with phase("compiling the fallback"):
+        other = one.other.compiled(args)
+    with phase("the fallback's first call"):
+        other(*args)
+    with phase("timing"):
+        return measured({"cawb": run, "other": other}, args)
 
 
 def measured(rivals, args):

@@ -1,14 +1,19 @@
 """report: what became of each graph, as lines of text and as a page."""
+import contextlib
 import dataclasses
 import html
 import itertools
 import os
 import statistics
 import tempfile
+import time
+
+import torch
 
 NUMBERS = itertools.count(1)
 HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "fallback's time", "cache", "seconds to make")
 SLOWER = "the fallback is faster"
+SHOWN = 0.05              # seconds of a phase, from which on it is named
 graphs = []
 
 
@@ -30,6 +35,12 @@ class PartEntry:
     eager: float | None = None
     times: dict | None = None
     noise: list = dataclasses.field(default_factory=list)
+
+    def spend(self, seconds):
+        self.graph.spend(seconds)
+
+    def phase(self, name):
+        return self.graph.phase(name)
 
     def note_check(self, verdict, why):
         self.checked, self.why, self.noise = True, why, verdict.get("noise", [])
@@ -57,7 +68,8 @@ class PartEntry:
 
 @dataclasses.dataclass
 class GraphEntry:
-    """One graph of AOTAutograd's. `left`: (operator, place, why) of what no package has; `times`: of a graph that was cut, whole."""
+    """One graph of AOTAutograd's. `left`: (operator, place, why) of what no package has; `times`: of a graph that was cut, whole;
+    `spent`: seconds by phase, until a choice was made."""
     kind: str
     options: object
     owner: object = None
@@ -66,6 +78,7 @@ class GraphEntry:
     times: dict | None = None
     parts: list = dataclasses.field(default_factory=list)
     left: list = dataclasses.field(default_factory=list)
+    spent: dict = dataclasses.field(default_factory=dict)
     number: int = dataclasses.field(default_factory=lambda: next(NUMBERS))
 
     def part(self, **fields):
@@ -76,6 +89,21 @@ class GraphEntry:
     def note_times(self, times):
         self.times = times
         self.changed()
+
+    def spend(self, seconds):
+        for name, s in seconds.items():
+            self.spent[name] = self.spent.get(name, 0.0) + s
+
+    @contextlib.contextmanager
+    def phase(self, name):
+        """A clock around what is done in a phase, on the GPU too."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            if torch.cuda.is_initialized():
+                torch.cuda.synchronize()
+            self.spend({name: time.perf_counter() - begin})
 
     def changed(self):
         if self.options.report:
@@ -117,18 +145,26 @@ def reasons(chosen):
                        "the table" % (g.number, ", ".join(map(str, part.noise))))
 
 
+def phases(chosen):
+    """A line for each graph: where the seconds before its choice went."""
+    for g in chosen:
+        named = ["%s %.1f s" % (name, s) for name, s in g.spent.items() if s >= SHOWN]
+        if named:
+            yield "graph %d: %.1f s until it was chosen: %s" % (g.number, sum(g.spent.values()), ", ".join(named))
+
+
 def text(chosen):
     lines = [list(HEADINGS), *rows(chosen)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEADINGS))]
     table = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
-    return "\n".join(table + list(reasons(chosen)))
+    return "\n".join(table + list(reasons(chosen)) + list(phases(chosen)))
 
 
 def page(chosen):
     def row(cells, tag):
         return "<tr>%s</tr>" % "".join("<%s>%s</%s>" % (tag, html.escape(c), tag) for c in cells)
     body = [row(HEADINGS, "th"), *(row(cells, "td") for cells in rows(chosen))]
-    fell = "".join("<li>%s</li>" % html.escape(line) for line in reasons(chosen))
+    fell = "".join("<li>%s</li>" % html.escape(line) for line in itertools.chain(reasons(chosen), phases(chosen)))
     return ("<!doctype html><meta charset=utf-8><title>cawb: graphs</title><style>body{font:15px sans-serif;margin:2em}td,th{padding:3px 9px;"
             "text-align:left;border-bottom:1px solid #ccc}</style><h1>Graphs of torch.compile(backend=\"cawb\")</h1><table>%s</table><ul>%s</ul>\n"
             % ("".join(body), fell))
