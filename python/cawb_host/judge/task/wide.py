@@ -7,6 +7,7 @@ import copy
 
 import torch
 
+from cawb_host.torch import scaled
 from cawb_host.torch.mode import Mode
 from cawb_host.torch.operators import name_of
 from cawb_host.base.fault import Fault
@@ -20,6 +21,8 @@ class Wide(Mode):
         kwargs = kwargs or {}
         if name_of(func) == "view" and func._schema.overload_name == "dtype":
             raise Fault("unsupported", "the bits of a number have no wide form")
+        if name_of(func) == "_scaled_mm":
+            return scaled.product(*args[:6], **{k: v for k, v in kwargs.items() if k in ("bias", "scale_result")})
         dtype = kwargs.get("dtype")
         if dtype is torch.float32:
             return func(*args, **dict(kwargs, dtype=torch.float64))
