@@ -152,7 +152,7 @@ set_tests_properties(sim/code/test_corpus.lua compose/emit/test_attention_group.
 set(long_tests
   agent/test_mcp.py agent/test_react.lua agent/test_shell.lua agent/test_skills.lua base/test_protocol.lua compose/emit/test_accuracy.lua
   compose/emit/test_accuracy_conv.lua compose/emit/test_attention.lua compose/emit/test_attention_group.lua
-  compose/emit/test_attention_half.lua compose/emit/test_cell.lua compose/emit/test_cell_persistent.lua compose/emit/test_cell_wave.lua
+  compose/emit/test_attention_half.lua compose/emit/test_eight.lua compose/emit/test_cell.lua compose/emit/test_cell_persistent.lua compose/emit/test_cell_wave.lua
   compose/emit/test_gathered.lua compose/emit/test_half.lua compose/emit/test_product.lua compose/emit/test_segment.lua compose/emit/test_sixteen.lua
   compose/emit/test_tensor.lua compose/emit/test_tensor_conv.lua compose/emit/test_window.lua compose/test_chips.lua
   compose/test_compose.lua compose/test_fusion.lua compose/test_fuzz.lua compose/test_merge.lua compose/test_operators.lua

@@ -66,12 +66,6 @@ def test_held_out_tasks_are_of_all_parts_and_none_to_learn_on():
     assert picked == corpus.held_out(folder_of(tasks), 6) and len(corpus.held_out(folder_of(tasks), 99)) == 11
 
 
-def test_held_out_tasks_have_an_operator_beside_another():
-    ops = {"a": ["nn.MaxPool2d", "nn.ReLU"], "b": ["nn.ReLU"], "c": ["F.avg_pool1d"], "d": ["torch.exp", "F.max_pool1d"]}
-    folder = folder_of([{"name": name, "split": "pairs", "ops": json.dumps(of)} for name, of in ops.items()])
-    assert sorted(task["name"] for task in corpus.held_out(folder, 9, "pool")) == ["a", "d"] and len(corpus.held_out(folder, 9)) == 4
-
-
 def test_a_corpus_that_holds_nothing_out_is_told():
     try:
         corpus.held_out(folder_of([{"name": "a", "split": "train"}]), 3)

@@ -28,6 +28,7 @@ local search = require "cawb.compose.tune.search"
 local show = require "cawb.compose.plan.show"
 local split = require "cawb.compose.split.split"
 local store = require "cawb.compose.ir.store"
+local tensors = require "cawb.compose.schedule.tensor_cores"
 local unfused = require "cawb.compose.schedule.unfused"
 
 local M = {}
@@ -82,7 +83,7 @@ local function source(kernels, dependent)
     if made and made.text then texts[#texts + 1] = dependent and dependents.waiting(made.text) or made.text end
   end
   local lines, text = { table.concat(about, "\n"), "" }, table.concat(texts, "\n")
-  for _, header in ipairs(keys(headers)) do lines[#lines + 1] = ("#include <%s>"):format(header) end
+  for _, header in ipairs(keys(headers)) do lines[#lines + 1] = header:find "%.h$" and ("#include <%s>"):format(header) or part(header) end
   if #text > MANY then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
   if dependent then lines[#lines + 1] = part "dependent" end
@@ -176,7 +177,7 @@ local function lowered(task, given)
   local options = schedule.options(given, joins)
   local g, why = graph_of(task, options)
   if not g then return nil, why end
-  local steps = options.rewrite == false and {} or rewrite.apply(g, options.skip)
+  local steps = options.rewrite == false and {} or rewrite.apply(g, options.skip, function(x) return tensors.serves({ kind = "product", roots = { x }, members = {} }, options) end)
   local able = partial.begin(g, options)
   split.long(g, options)
   schedule.label(g)

@@ -10,10 +10,8 @@ local types = {
   bfloat16 = { "__nv_bfloat16", "float", "__float2bfloat16(%s)", "__bfloat162float(%s)" },
   int64 = { "long long", "long long" }, int32 = { "int", "int" }, int16 = { "short", "short" },
   int8 = { "signed char", "signed char" }, uint8 = { "unsigned char", "unsigned char" }, bool = { "bool", "bool" },
-  float8_e4m3fn = { "unsigned char", "float", "__nv_cvt_float_to_fp8(%s, __NV_NOSAT, __NV_E4M3)",
-                    "__half2float(__half(__nv_cvt_fp8_to_halfraw(%s, __NV_E4M3)))" },
-  float8_e5m2 = { "unsigned char", "float", "__nv_cvt_float_to_fp8(%s, __NV_NOSAT, __NV_E5M2)",
-                  "__half2float(__half(__nv_cvt_fp8_to_halfraw(%s, __NV_E5M2)))" },
+  float8_e4m3fn = { "unsigned char", "float", "eight_of<3>(%s)", "of_eight<3>(%s)" },
+  float8_e5m2 = { "unsigned char", "float", "eight_of<2>(%s)", "of_eight<2>(%s)" },
 }
 
 local sizes = { float32 = 4, float64 = 8, float16 = 2, bfloat16 = 2, int64 = 8, int32 = 4, int16 = 2, int8 = 1,
@@ -38,9 +36,12 @@ function M.stored(dtype, text) return types[dtype][3] and types[dtype][3]:format
 
 function M.loaded(dtype, text) return types[dtype][4] and types[dtype][4]:format(text) or text end
 
---- The header that a type needs, or nil.
+--- Whether a type is a float of less than 32 bits, which a register holds as a float32.
+function M.is_narrow(dtype) return types[dtype][3] ~= nil end
+
+--- The header that a type needs, or the part of compose; or nil.
 function M.header(dtype)
-  return dtype == "float16" and "cuda_fp16.h" or dtype == "bfloat16" and "cuda_bf16.h" or dtype:find "^float8" and "cuda_fp8.h" or nil
+  return dtype == "float16" and "cuda_fp16.h" or dtype == "bfloat16" and "cuda_bf16.h" or dtype:find "^float8" and "eight" or nil
 end
 
 --- The wider of two types, as PyTorch promotes tensors of equal standing.

@@ -20,20 +20,14 @@ def tasks(folder, *splits):
     return [row for row in lines(os.path.join(folder, "taught.jsonl")) if not splits or row["split"] in splits]
 
 
-def _has(task, word):
-    """Whether a task has an operator of this name, and another beside it."""
-    found = [word.lower() in op.lower() for op in json.loads(task["ops"])]
-    return any(found) and not all(found)
-
-
-def held_out(folder, count, word="", seed=1):
-    """Tasks to be measured on: of each held-out split alike many, as far as there are. `word`: only those that have such an operator beside another."""
-    groups = [[task for task in tasks(folder, split) if not word or _has(task, word)] for split in HELD_OUT]
+def held_out(folder, count, seed=1):
+    """Tasks to be measured on: of each held-out split alike many, as far as there are."""
+    groups = [tasks(folder, split) for split in HELD_OUT]
     for group in groups:
         random.Random(seed).shuffle(group)
     picked = [group[i] for i in range(max(map(len, groups))) for group in groups if i < len(group)]
     if not picked:
-        raise SystemExit("%s: no task%s is held out, so nothing can be measured; a larger set has some" % (folder, " with '%s'" % word if word else ""))
+        raise SystemExit("%s: no task is held out, so nothing can be measured; a larger set has some" % folder)
     return picked[:count]
 
 

@@ -156,12 +156,9 @@ class Run:
         self.say(told(row))
         return row
 
-    def _held_out(self):
-        return corpus.held_out(self.folder, self.knobs["held_out"], self.knobs["held_out_with"])
-
     def baselines(self):
         """What is put beside the stages."""
-        tasks = self._held_out()
+        tasks = corpus.held_out(self.folder, self.knobs["held_out"])
         for name, row in measure.teacher(self.folder, tasks).items():
             measure.keep(self.place("table.jsonl"), dict(stage=name, **row))
             self.say(told(dict(stage=name, **row)))
@@ -169,7 +166,7 @@ class Run:
 
     def measured(self, stage):
         """Samples of a stage's model on held-out tasks, each written once, and judged."""
-        tasks, path = self._held_out(), self.place("answers-%s.jsonl" % stage)
+        tasks, path = corpus.held_out(self.folder, self.knobs["held_out"]), self.place("answers-%s.jsonl" % stage)
         there = len(corpus.lines(path)) if os.path.exists(path) else 0
         if there < len(tasks):
             self._sampled(stage, [task["prompt"] for task in tasks], path, there)
@@ -188,7 +185,7 @@ class Run:
     def in_turns(self, stage):
         """As many texts of a task as samples are, in episodes of several turns: what feedback adds to chance."""
         from . import turns
-        tasks = self._held_out()
+        tasks = corpus.held_out(self.folder, self.knobs["held_out"])
         model, tokenizer = weights.load(self.path, self.knobs["seed"])
         model = weights.merged(model, self.adapter(stage))
         each = max(1, self.knobs["samples"] // self.knobs["turns"])

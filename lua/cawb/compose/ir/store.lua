@@ -218,7 +218,7 @@ function Reader:shape()
 end
 
 function Reader:line_of_node(x)
-  x.kind, x.dtype, x.shape = self:want("%a+", "a kind"), self:want("%w+", "a type"), self:shape()
+  x.kind, x.dtype, x.shape = self:want("%a+", "a kind"), self:want("[%w_]+", "a type"), self:shape()
   if x.kind == "view" then self:view(x) else x.inputs = self:inputs() end
   for name, value in pairs(self:table()) do x[name] = value end
   if x.expression then x.expression = trees.read(x.expression, x.cast, x.casts) end

@@ -3,6 +3,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local tools = require "cawb.compose.operators.tools"
+local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -10,7 +11,7 @@ local function copy(g, op)
   local x, dtype = op.x[1], op.out[1].dtype
   if x.dtype == dtype then return { g:view(x, x.shape, function(i) return i end) } end
   local to_whole = dtype ~= "bool" and (dtype:find "int")
-  local half = (dtype == "float16" or dtype == "bfloat16") and dtype .. "(A)"
+  local half = types.is_narrow(dtype) and dtype .. "(A)"
   return { g:map(dtype == "bool" and "A != 0" or half or to_whole and "A" or "A", dtype, { x },
                  dtype == "bool" and x.dtype or to_whole and x.dtype or dtype) }
 end
@@ -21,7 +22,8 @@ M.lift_fresh_copy, M.expand_copy, M.alias_copy, M.detach_copy = copy, copy, copy
 -- Into the first operand's place; the source is broadcast to it.
 function M.copy(g, op)
   local y = op.by.src or op.x[2]
-  if y.dtype ~= op.out[1].dtype then y = g:map("A", op.out[1].dtype, { y }, op.out[1].dtype) end
+  local dtype = op.out[1].dtype
+  if y.dtype ~= dtype then y = g:map(dtype:find "^float8" and dtype .. "(A)" or "A", dtype, { y }, dtype) end
   return { g:broadcast(y, op.out[1].shape) }
 end
 

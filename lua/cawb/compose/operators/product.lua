@@ -57,6 +57,20 @@ function M.addr(g, op)
                                                  g:fill(op.args.alpha or 1, {}, out.dtype) }) }
 end
 
+-- Of numbers of 8 bits, with scales of the rows and columns, or one for all (see rewrite/quantised.lua).
+function M._scaled_mm(g, op)
+  local out, list = op.out[1].dtype, { op.by.scale_a, op.by.scale_b, op.by.bias }
+  for k, x in ipairs(list) do
+    local rows, columns = x.shape[#x.shape - 1] or 1, x.shape[#x.shape] or 1
+    if x.dtype:find "^float8" or k == 1 and columns > 1 or k == 2 and rows > 1 then return nil, "its scales are of blocks" end
+  end
+  if op.by.scale_result then return nil, "its result has a scale" end
+  local sum = product(g, g:map("A", "float32", { op.by.self }), g:map("A", "float32", { op.by.mat2 }))
+  sum.eight = op.args.use_fast_accum and "fast" or "exact"
+  local line = list[3] and "A * B * C + D" or "A * B * C"
+  return { g:map(out:find "^float8" and ("%s(%s)"):format(out, line) or line, out, { sum, table.unpack(list) }, "float32") }
+end
+
 -- Three factors with dimensions of size one put in, multiplied and added up over some.
 function M._trilinear(g, op)
   local list, shape = {}, {}

@@ -3,6 +3,7 @@
 -- never at values.
 
 local one_factor = require "cawb.compose.rewrite.one_factor"
+local quantised = require "cawb.compose.rewrite.quantised"
 
 local M = {}
 
@@ -70,9 +71,24 @@ local function join(g, state, steps)
   end
 end
 
+-- Behind the rules as well: products of numbers of 8 bits.
+local function narrow(g, state, steps, serves)
+  for _, x in ipairs { table.unpack(g.nodes) } do
+    g.from = x.from
+    local y = quantised.apply(g, x, serves)
+    state.matched = state.matched + (y and 1 or 0)
+    if y and not state.skip[state.matched] then
+      replace(g, x, y)
+      steps[#steps + 1] = { rule = "quantised", says = quantised.says, from = x.from }
+    end
+  end
+  g:clean()
+end
+
 --- Rewrites a graph. `skip` is a set of numbers: the rewrites to skip, in the order in which they match. Returns the steps in order,
---- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped.
-function M.apply(g, skip)
+--- { rule, says, from = the operator that was rewritten }; `matched` counts all matches, with those skipped. `serves`: as quantised.lua has it; without
+--- it that rule is left out.
+function M.apply(g, skip, serves)
   local steps, state = {}, { matched = 0, skip = skip or {} }
   repeat                             -- a step may let a rule match where it did not before
     local before = #steps
@@ -84,6 +100,7 @@ function M.apply(g, skip)
     until not found or #steps == MOST
   until #steps == before or #steps == MOST
   g:clean()                          -- nobody has read the last step's nodes yet
+  if serves then narrow(g, state, steps, serves) end
   join(g, state, steps)
   steps.matched = state.matched
   g.from = nil

@@ -1,13 +1,14 @@
--- tensor/factors: how a factor of 16-bit numbers arrives at tensor cores. It lies in memory so that threads copy 16 bytes at a time, or a kernel
+-- tensor/factors: how a factor of 16-bit numbers, or words of two 8-bit ones, arrives at tensor cores. It lies in memory so that threads copy 16 bytes at a time, or a kernel
 -- of its own packs it: one that is made of parameters alone before the first call.
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
+local types = require "cawb.torch.types"
 
 local M = {}
 
-local EIGHT = 8                       -- numbers of 16 bytes
+local PIECE = 16                      -- bytes
 
 -- Where a factor's number lies at z, row and k, with its tensor; nil where it is computed.
 local function place_of(kernel, geometry, factor)
@@ -16,22 +17,24 @@ local function place_of(kernel, geometry, factor)
     found = { node = node, place = index.place(i, node.strides, node.offset) }
     return "there"
   end
+  factor = factor.halves or factor
   local z, row, k = index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
   if factor.element(body, z, row, k) ~= "there" or #body.lines > 0 then return nil end
   return found
 end
 
---- A factor that lies in memory: { node, base = place of a batch's first number, stride, along = whether neighbours are along k, not rows };
---- nil where 16 bytes of it do not lie together.
+--- A factor that lies in memory: { node, base = place of a batch's first word, stride, along = whether neighbours are along k, not rows };
+--- nil where 16 bytes of it do not lie together. Numbers of 8 bits lie along k.
 local function lying(kernel, geometry, factor)
   local found = place_of(kernel, geometry, factor)
-  if not found or found.node.dtype ~= geometry.dtype then return nil end
+  if not found or found.node.dtype ~= (factor.dtype or geometry.dtype) then return nil end
+  local each, together = factor.halves and 2 or 1, PIECE // types.size(found.node.dtype)
   local rows, terms = index.stride(found.place, "row"), index.stride(found.place, "k")
   local along = terms == 1
-  local stride, inner = along and rows or terms, along and factor.depth or factor.rows
+  local stride, inner = along and rows or terms, along and each * factor.depth or factor.rows
   local base = index.bind(found.place, { row = index.const(0), k = index.const(0) })
-  if not (along or rows == 1) or not stride or stride % EIGHT ~= 0 or inner % EIGHT ~= 0 or not index.divisible(base, EIGHT) then return nil end
-  return { node = found.node, base = base, stride = stride, along = along }
+  if not (along or rows == 1 and each == 1) or not stride or stride % together ~= 0 or inner % together ~= 0 or not index.divisible(base, together) then return nil end
+  return { node = found.node, base = index.div(base, each), stride = stride // each, along = along }
 end
 
 --- A factor by name, "left" or "right": as `lying` has it, or { packed = true, before = before the first call? }. `shifts`: its rows are

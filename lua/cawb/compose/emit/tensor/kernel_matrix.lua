@@ -9,6 +9,7 @@ local index = require "cawb.compose.ir.index"
 local legal = require "cawb.compose.emit.tensor.legal"
 local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local tensor = require "cawb.compose.emit.tensor.tensor"
+local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -74,13 +75,14 @@ function M.operations(x)
   return 2 * s.batch * s.m * s.n * s.k
 end
 
--- The same of 16-bit numbers.
+-- The same of 16-bit numbers, and of 8-bit ones, of which no library is asked: a small product is better than theirs in float32.
 local function serves_sixteen(x, options)
   local loop, why = tensor.packed_loop(options.chip, true)
   if not loop then return nil, why end
-  local s = sizes(x)
-  if math.min(s.m, s.n, s.k) < (options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (options.least or SMALL) then return nil, "it is too small" end
+  local s, is_eight = sizes(x), x.inputs[1].dtype:find "^float8"
+  if math.min(s.m, s.n, s.k) < (is_eight and 1 or options.narrowest or NARROW) then return nil, "it is too narrow" end
+  if M.operations(x) < (is_eight and 1 or options.least or SMALL) then return nil, "it is too small" end
+  if s.k % 2 > 0 and is_eight then return nil, "its sums are of an odd number of 8-bit products" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
@@ -88,7 +90,7 @@ end
 --- Whether a product can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
-  if sixteen.type_of(x) then return serves_sixteen(x, options) end
+  if sixteen.type_of(x, options.chip) then return serves_sixteen(x, options) end
   local loop, why = tensor.packed_loop(options.chip, options.emulate)
   if not loop then return nil, why end
   for _, input in ipairs(x.inputs) do
@@ -166,11 +168,14 @@ local function chosen(kernel, options)
   local s, work, chip = sizes(x), M.operations(x), options.chip
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
-    columns = s.n, sets = { { 0 } }, chip = chip, hidden = not kernel.roots[2] and hidden(kernel.roots[1], x, s) or nil, dtype = sixteen.type_of(x), eight = true, full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
+    columns = s.n, sets = { { 0 } }, chip = chip, hidden = not kernel.roots[2] and hidden(kernel.roots[1], x, s) or nil, dtype = sixteen.type_of(x, chip), full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
     apart = is_long(x, s), streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
     write = function(body, one, names) write(body, x, s, one, names) end }
+  geometry.eight = x.dtype ~= "float32" or types.size(kernel.roots[1].dtype) <= 2
+  geometry.leaves = a.dtype:find "^float8" and b.dtype:find "^float8" and x.eight ~= "fast"
+  if geometry.dtype and geometry.dtype:find "^float8" then geometry.left, geometry.right = sixteen.words(geometry.left, a.dtype), sixteen.words(geometry.right, b.dtype) end
   geometry.apart = geometry.apart and geometry.left.jumps and geometry.right.jumps
   legal.check(kernel, geometry, { geometry.left, geometry.right })
   return geometry

@@ -1,5 +1,5 @@
 -- tensor/sixteen: sums of products of float16 or bfloat16 numbers on tensor cores, as they are: one product, and float32 sums that
--- are rounded once. A factor is brought from where it lies, or packed (factors.lua). Geometries are those of tensor.lua, with
+-- are rounded once. Numbers of 8 bits are words of two: all but the instruction takes them for numbers of 16. A factor is brought from where it lies, or packed (factors.lua). Geometries are those of tensor.lua, with
 --   dtype           of both factors
 --   eight           whether `write` takes eight neighbouring columns' results, too
 -- The loop `wgmma` is Hopper's, `mma` that of every tensor core since Ampere.
@@ -28,10 +28,23 @@ local SHARES = SPARE + tiles.TURNED + 128 * (ROWSLOTS * (TILE + grid.REACH) + 2 
 
 local types = { float16 = true, bfloat16 = true }
 
---- The type of a node and its first two inputs, if it is the same one of 16 bits; else nil.
-function M.type_of(x)
-  local dtype = x.inputs[1].dtype
-  return types[dtype] and x.inputs[2].dtype == dtype and x.dtype == dtype and dtype or nil
+local function is_eight(x) return x.dtype:find "^float8" ~= nil end
+
+--- The type of a node and its first two inputs, if it is the same one of 16 bits; else nil. Of inputs of 8 bits that of the first, where the
+--- program asks for sums of few bits and a `chip` has the instruction; else float16, which has all of these numbers.
+function M.type_of(x, chip)
+  local dtype, other = x.inputs[1].dtype, x.inputs[2].dtype
+  if chip and is_eight(x.inputs[1]) and is_eight(x.inputs[2]) then return x.eight and chip.fp8 and dtype or "float16" end
+  return types[dtype] and other == dtype and x.dtype == dtype and dtype or nil
+end
+
+--- A factor of numbers of 8 bits by words of two, as floats of these bits; `depth` is even.
+function M.words(factor, dtype)
+  local two = ("two_eights<%d>(%%s, %%s)"):format(dtype == "float8_e4m3fn" and 3 or 2)
+  return setmetatable({ depth = factor.depth // 2, halves = factor, dtype = dtype, element = function(body, z, row, k)
+    local first = index.scale(k, 2)
+    return two:format(factor.element(body, z, row, first), factor.element(body, z, row, index.plus(first, 1)))
+  end }, { __index = factor })
 end
 
 -- ---- how factors get into shared memory: holes that begin with A or B
@@ -103,9 +116,11 @@ end
 local function holes(kernel, g, loop, arrival)
   local right, word = arrival.right, arithmetic.words[g.dtype]
   local near = loop == "wgmma" and g.chip.shared_block >= SHARES and grid.near(g) or nil
-  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near)
+  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near, g.left.halves and g.chip.fp8 / 2)
   local h = grid.holes(kernel, g, loop, tile, parts, 2, near)
   h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, "one", "sum", "step > tile.first || "
+  if g.left.halves then h.RIGHTTYPE, h.MULTIPLY = arithmetic.words[g.right.dtype].TYPE, h.LOOP .. "_warp" end
+  if g.leaves then h.APART, h.INTO, h.BEGINS, h.PART = true, "part", "", loop == "wgmma" and (tile > 128 and h.SUMS // 2 or h.SUMS) or nil end
   h.TERMS = math.min(pack.CHUNK, ceil(g.left.depth, 16) * 16)      -- of a single chunk only what there is
   h.DEEPEST = h.TERMS
   h.DEEP = g.left.depth % pack.CHUNK == 0 and ("%d"):format(pack.CHUNK) or ("%d - 64 * step"):format(g.left.depth)
@@ -167,7 +182,8 @@ function M.kernels(kernel, g, loop)
   if h.LAST then table.insert(steps, 1, { fill = partial[2], value = 0 }) end
   if h.FINISH then steps[#steps + 1] = tensor.finish(kernel, h, nodes, {}, partial[1]) end
   return tensor.made(g, h, packed_texts, text, headers, all, steps, g.dtype,
-    { "tensor", "tensor_attend", "tensor_mma", "tensor_rows", "tensor_tile", table.unpack(loop == "wgmma" and { "tensor_group", "tensor_warpgroup" } or {}) })
+    joined({ "tensor", "tensor_attend", "tensor_mma", "tensor_rows", "tensor_tile", table.unpack(loop == "wgmma" and { "tensor_group", "tensor_warpgroup" } or {}) },
+      g.left.halves and { "tensor_eight" } or {}))
 end
 
 return M

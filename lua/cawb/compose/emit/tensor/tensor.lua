@@ -35,7 +35,9 @@
 --   wide            whether numbers of too wide a range are split on the way where there are no kernels for them: no factor is of parameters
 --   apart           whether numbers of its sums lie far apart as a rule: the three ways above are not tried
 --   chip            that it is for
---   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua)
+--   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua); where they are of 8 bits, depths count words of two,
+--                   and a factor has its own dtype, and `halves`, itself by numbers
+--   leaves          of such numbers: whether sums leave the tensor cores, which cut them off, behind each step
 --   streamed        bytes of results from which on sums of one step are written past the caches, if not the default
 
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
@@ -115,9 +117,10 @@ end
 function M.loop_text(own, h)
   local function part(name) return name and template.fill("tensor/templates/" .. name, own, h):gsub("\n$", "") or "" end
   h.LIST, h.BEGIN = arithmetic.list(h), part(h.begin)
+  if h.RIGHTTYPE then h.INSTRUCTION = arithmetic.warp(h.MULTIPLY, h.TYPE, h.RIGHTTYPE) end
   if h.loop == "wgmma" then
-    h.INSTRUCTION = arithmetic.group(h.LOOP .. "_multiply", h.TILEN, h.TYPE, { h.ATURNS and 1 or 0, h.BTURNS and 1 or 0 })
-    h.AHEAD, h.LOAD, h.STEPS = part(h.ahead), part(h.load or "load"), part("wgmma_" .. (h.APART and "apart" or "whole"))
+    h.INSTRUCTION = arithmetic.group(h.LOOP .. "_multiply", h.PART and 2 * h.PART or h.TILEN, h.TYPE, { h.ATURNS and 1 or 0, h.BTURNS and 1 or 0 }, nil, h.RIGHTTYPE)
+    h.AHEAD, h.LOAD, h.STEPS = part(h.ahead), part(h.load or "load"), part("wgmma_" .. (h.APART and not h.PART and "apart" or "whole"))
     h.THEN, h.FEW, h.MANY = h.THEN or "", h.FEW or 40, h.MANY or 232
   end
   return template.fill("tensor/templates/" .. h.loop, own, h)

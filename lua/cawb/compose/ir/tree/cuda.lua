@@ -45,11 +45,9 @@ local function plain(t)
   return fast[t.op] and not (t.nan == "loses" and types.is_float(t.type)) and chosen(t) or nil
 end
 
--- There and back: a register holds numbers of 16 bits as float.
-local rounding = { float16 = "__half2float(__float2half(%s))", bfloat16 = "__bfloat162float(__float2bfloat16(%s))" }
-
+-- There and back: a register holds narrow numbers as float.
 local function convert(t, word)
-  if rounding[t.type] then return rounding[t.type]:format(word), operations.ATOM end
+  if types.is_narrow(t.type) then return types.loaded(t.type, types.stored(t.type, word)), operations.ATOM end
   return ("(%s)%s"):format(types.register(t.type), bracketed(word)), operations.UNARY
 end
 

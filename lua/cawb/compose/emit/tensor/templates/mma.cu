@@ -1,6 +1,7 @@
 // Sums by products of warps. Every thread fetches 16 bytes at a time, some steps ahead; eight warps have 32 rows and half of the columns of
 // a tile each.
 
+$if RIGHTTYPE: $INSTRUCTION
 enum { $LOOP_A = $AROWS * 128, $LOOP_B = $BROWS * 128, $LOOP_STAGE = $STAGE, $LOOP_EACH = $TILEN / 16 };
 
 static __device__ __forceinline__ void $LOOP_fetch($PARAMETERS$FACTORS, unsigned to, $NAME_tile tile, int step) {
@@ -94,7 +95,9 @@ $LIST
           UNROLL for (int j = 0; j < $LOOP_EACH; j++)
             UNROLL for (int k = 0; k < 4; k++) sum[r][j][k] = fmaf(part[r][j][k] * down_scale[2 * r + k / 2], across_scale[j][k % 2], sum[r][j][k]);
 $else
+$if APART:         float part[2][$LOOP_EACH][4] = {};
 $LIST
+$if APART:         UNROLL for (int k = 0; k < 8 * $LOOP_EACH; k++) sum[k / 4 % 2][k / 8][k % 4] += part[k / 4 % 2][k / 8][k % 4];
 $end
       }
     }
