@@ -33,9 +33,8 @@ local function plan(all)
     for _, l in ipairs(made.launches) do
       local words = {}
       for i, a in ipairs(l.arguments or {}) do words[i] = word(a, declared, lines) end
-      local cleared = l.fill and ("memset(%s, 0)"):format(word(l.fill, declared, lines))
-      lines[#lines + 1] = cleared or ("launch(%q, { grid = { %s }, block = { %s }, shared = %d }, %s)"):format(l.kernel,
-        list(l.grid), list(l.block), l.shared or 0, table.concat(words, ", "))
+      lines[#lines + 1] = ("launch(%q, { grid = { %s }, block = { %s }, cluster = { %s }, shared = %d }, %s)"):format(l.kernel,
+        list(l.grid), list(l.block), list(l.cluster or { 1 }), l.shared or 0, table.concat(words, ", "))
     end
   end
   return table.concat(lines, "\n")

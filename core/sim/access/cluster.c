@@ -1,6 +1,8 @@
 /* cluster.c - shared memory of the other blocks of a cluster, and generic addresses. See cluster.h. */
 #include "sim/access/cluster.h"
 
+#include <stdio.h>
+
 #include "sim/access/moves.h"
 #include "sim/access/shared.h"
 #include "sim/exec/fault.h"
@@ -119,14 +121,20 @@ int op_ld_cluster(sim_warp *w, const sim_insn *in) { return cluster_access(w, in
 int op_st_cluster(sim_warp *w, const sim_insn *in) { return cluster_access(w, in, WRITE); }
 int op_atom_cluster(sim_warp *w, const sim_insn *in) { return cluster_access(w, in, ATOMIC); }
 
+static int no_such_rank(sim_warp *w, const sim_insn *in, unsigned lane, unsigned rank) {
+  char text[96];
+  w->mask = 1u << lane;
+  snprintf(text, sizeof text, "block %u of a cluster of %u: ranks begin at 0", rank, w->exec->npeers);
+  return sim_fault_text(w, in, text);
+}
+
 /* mapa d, a, rank: `width` bytes; generic addresses keep their window. */
 int op_mapa(sim_warp *w, const sim_insn *in) {
   const u32 *rank = SIM_PLACE(u32, w, in->r[2]);
   for (unsigned l = 0; l < SIM_LANES; l++) {
     if (!(w->mask >> l & 1)) continue;
     uint64_t a = lane_of(w, in->r[1], in->width, l);
-    if (rank[l] >= w->exec->npeers)
-      return sim_fault_memory(w, in, SIM_FAULT_ADDRESS, l, a, 0, SIM_SHARED, READ);
+    if (rank[l] >= w->exec->npeers) return no_such_rank(w, in, l, rank[l]);
     uint64_t window = a >> SIM_SLOT_BITS << SIM_SLOT_BITS;
     put_lane(w, in->r[0], in->width, l,
              window | (uint64_t)(rank[l] + 1) << SIM_RANK_SHIFT | sim_cluster_within((uint32_t)a));

@@ -52,6 +52,12 @@ end
 for tile = 1, product.tiles do
   right("ragged sides, tile " .. tile, { m = 37, n = 133, k = 21, how = { tile = tile }, battery = {} })
 end
+for _, splits in ipairs { 1, 2, 8 } do
+  for tile = product.tiles - 2, product.tiles do
+    right(("slices of k, tile %d, %d blocks of a cluster"):format(tile, splits),
+      { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits == 2, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } })
+  end
+end
 right("one element", { m = 1, n = 1, k = 1 })
 right("transposes, packs of four", { batch = 2, m = 36, n = 40, k = 20, a_is_t = true, b_is_t = true, four = true })
 right("packs of four, large tiles", { m = 132, n = 136, k = 24, four = true, how = { tile = 1 }, battery = {} })
@@ -64,18 +70,21 @@ right("parts of k", { batch = 2, m = 20, n = 24, k = 1111, how = { splits = 5 },
 right("float64", { m = 20, n = 24, k = 70, dtype = "float64" })
 
 check.test("few blocks split k", function()
-  local made = product.generate(description { m = 32, n = 32, k = 8192 }, nil, chip)
-  check.equal(#made.launches, 2, "launches")
+  local plain = require "cawb.gpu.chip".plain(chip)
+  check.equal(#product.generate(description { m = 32, n = 32, k = 8192 }, nil, plain).launches, 2, "launches where blocks form no clusters")
+  local one = product.generate(description { m = 32, n = 32, k = 4096 }, nil, chip).launches
+  check.equal(#one, 1, "launches")
+  check.equal(one[1].cluster[1], 8, "blocks of a cluster")
   check.equal(#product.generate(description { m = 0, n = 4, k = 4 }, nil, chip).launches, 0, "launches of nothing")
 end)
 
-check.test("a product of few rows has a block for most multiprocessors, and no long way through k", function()
-  for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 }, { 8, 1000, 1280 } } do
-    local made = product.generate(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip)
-    local first = made.launches[#made.launches == 2 and made.launches[1].fill and 2 or 1]
-    local splits = first.arguments[#first.arguments]
-    check.equal(first.grid[1] >= chip.sms * 3 // 4, true, "blocks: " .. first.grid[1])
-    check.equal(s[3] // splits <= 256, true, "terms of a block: " .. s[3] // splits)
+check.test("a product of few rows is one kernel, whose threads have no long way through k", function()
+  for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 } } do
+    local launches = product.generate(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip).launches
+    local part = launches[1].arguments[#launches[1].arguments]
+    check.equal(#launches, 1, "launches")
+    check.equal(launches[1].grid[1] >= chip.sms // 3, true, "blocks: " .. launches[1].grid[1])
+    check.equal(part <= 128, true, "terms of a slice: " .. part)
   end
 end)
 

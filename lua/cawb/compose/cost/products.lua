@@ -40,12 +40,32 @@ function M.plain(chip, bytes, operations) return rates.both(bytes / (STREAM * ch
 local CACHE = 0.4            -- of the rate of L2: parts of sums that are written and read
 local WAIT, AROUND = 3, 24  -- of memory's latency: a step of a plain tile; products that a row or a column of a tile costs beside its own
 
+-- Seconds of a step of a tile, on a multiprocessor to itself.
+local function step_work(chip, rows, columns, deep) return 2 * deep * (rows * columns + AROUND * (rows + columns)) * chip.sms / chip.fp32 end
+
+-- Seconds in which all blocks write, or read, the parts of sums; and those of a kernel that adds them up.
+local function passed(chip, parts, numel) return 4 * parts * numel / (CACHE * chip.l2_rate) end
+local function apart(chip, parts, numel) return chip.launch + 2 * passed(chip, parts, numel) end
+
 --- Seconds of a grid of plain tiles, each of `rows` by `columns` results and in `parts` parts of its `steps` steps of `deep` terms. A step
---- waits for its factors; blocks beside each other on a multiprocessor wait together. `numel`: results, whose parts are added up as M.summed says.
+--- waits for its factors; blocks beside each other on a multiprocessor wait together. `numel`: results, whose parts another kernel adds up.
 function M.plain_tiles(chip, tiles, rows, columns, deep, parts, steps, numel)
   local blocks = math.max(1, tiles * parts / chip.sms)
-  local work = 2 * deep * (rows * columns + AROUND * (rows + columns)) * chip.sms / chip.fp32
-  return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + M.summed(chip, tiles, parts, rows, columns, numel)
+  local work = step_work(chip, rows, columns, deep)
+  return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + (parts > 1 and apart(chip, parts, numel) or 0)
+end
+
+-- Of sliced tiles, as 90 products had them on an H200: clocks in which a kernel begins, adds up slices and writes; a meeting of two halves of
+-- a cluster, as a multiple of its latency.
+local SLICED, MEET = 7500, 1.25
+
+--- Seconds of a grid of `blocks` blocks, `cluster` of a tile. `t`: a tile of emit/product/sliced.lua, `part`: terms of a slice. Blocks beside each
+--- other on a multiprocessor share its arithmetic. Clusters do not find all multiprocessors.
+function M.sliced_tiles(chip, blocks, t, part, cluster)
+  local rounds = ceil(blocks, cluster > 1 and chip.clustered or chip.sms)
+  local work = rounds * t.slices * step_work(chip, t.m, t.n, t.deep)
+  return ceil(part, t.deep) * rates.both(WAIT * chip.latency_dram, work, 0.2)
+    + (SLICED + MEET * chip.latency_cluster * math.log(cluster, 2)) / chip.clock
 end
 
 --- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.
@@ -57,10 +77,10 @@ local STEP = 0.72            -- of the rate: a step of a tile
 --- tile has `rows` by `columns` results; `numel`: results of all tiles.
 function M.summed(chip, tiles, parts, rows, columns, numel)
   if parts == 1 then return 0, false end
-  local all = 4 * parts * numel / (CACHE * chip.l2_rate)                       -- written, or read, by all blocks
+  local all = passed(chip, parts, numel)
   local rate = math.min(chip.l2_sm * chip.clock, chip.l2_rate / math.min(tiles, chip.sms))
   local last = all + 2 * chip.latency_fence / chip.clock + 4 * parts * rows * columns / rate
-  local other = chip.launch + 2 * all
+  local other = apart(chip, parts, numel)
   return math.min(last, other), last <= other
 end
 

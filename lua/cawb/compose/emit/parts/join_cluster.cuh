@@ -18,7 +18,10 @@ __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.w
 template <class V> __device__ __forceinline__ void cluster_send(V *to, const V &v, int block) {
   unsigned far;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far) : "r"((unsigned)__cvta_generic_to_shared(to)), "r"(block));
-  if constexpr (sizeof(V) % 4 == 0) {
+  if constexpr (sizeof(V) == 16 && alignof(V) == 16) {
+    const unsigned (&w)[4] = (const unsigned (&)[4])v;
+    asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" :: "r"(far), "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]) : "memory");
+  } else if constexpr (sizeof(V) % 4 == 0) {
     UNROLL for (int w = 0; w < sizeof(V) / 4; w++)
       asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(far + 4 * w), "r"(((const unsigned *)&v)[w]) : "memory");
   } else {

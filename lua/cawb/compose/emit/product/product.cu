@@ -3,29 +3,10 @@
 $if CHAIN: // At most $CHAIN products are added one after the other: long sums are sums of short ones.
 
 struct alignas(16) $NAME_quad { $T v[4]; };
-$if LAST: struct alignas($SIDE * sizeof($T)) $NAME_sums { $T v[$SIDE]; };
 
 $FUNCTIONS
-static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
-                                                      int end) {
-  UNROLL for (int i = 0; i < $HELDA / $WIDEA; i++) {
-    const int e = threadIdx.x + i * $THREADS, m = first + $ROWA, k = from + $COLA;
-    $T *v = held + i * $WIDEA;
-    if (m < M && k < end) $LOADA
-    else for (int j = 0; j < $WIDEA; j++) v[j] = 0;
-  }
-}
-
-static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], long long z, int first, int N, int from, int end) {
-  UNROLL for (int i = 0; i < $HELDB / $WIDEB; i++) {
-    const int e = threadIdx.x + i * $THREADS, n = first + $ROWB, k = from + $COLB;
-    $T *v = held + i * $WIDEB;
-    if (n < N && k < end) $LOADB
-    else for (int j = 0; j < $WIDEB; j++) v[j] = 0;
-  }
-}
-
-extern "C" __global__ void __launch_bounds__($THREADS)
+$FACTORS
+extern "C" __global__ void __launch_bounds__($EACH)
 $NAME($PARAMETERS, $PARTIAL int M, int N, int K, int part, int splits) {
   __shared__ $NAME_quad as[2][$TK][$TM / 4 + 1], bs[2][$TK][$TN / 4 + 1];
   const int down = (M + $TM - 1) / $TM, tiles = down * ((N + $TN - 1) / $TN);
@@ -45,11 +26,11 @@ $if CHAIN:       total[i][j] = 0;
   $fetch_b(hb, z, n0, N, begin, end);
   for (int from = begin, turn = 0; from < end; from += $TK, turn ^= 1) {
     UNROLL for (int i = 0; i < $HELDA; i++) {
-      const int e = threadIdx.x + i / $WIDEA * $THREADS, j = i % $WIDEA;
+      const int e = threadIdx.x + i / $WIDEA * $EACH, j = i % $WIDEA;
       as[turn][$COLA + $JCOLA][($ROWA + $JROWA) / 4].v[($ROWA + $JROWA) % 4] = ha[i];
     }
     UNROLL for (int i = 0; i < $HELDB; i++) {
-      const int e = threadIdx.x + i / $WIDEB * $THREADS, j = i % $WIDEB;
+      const int e = threadIdx.x + i / $WIDEB * $EACH, j = i % $WIDEB;
       bs[turn][$COLB + $JCOLB][($ROWB + $JROWB) / 4].v[($ROWB + $JROWB) % 4] = hb[i];
     }
     __syncthreads();
@@ -91,31 +72,6 @@ $else
       const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
       const $T value = $SUM;
       if (m < M) $WRITE
-    }
-  }
-$end
-$if LAST
-  // The last block of a tile to arrive adds up all parts, in order, and goes on.
-  __shared__ bool is_last;
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = arrive_last(arrived + z * tiles + tile, splits);
-  __syncthreads();
-  if (!is_last) return;
-  UNROLL for (int j = 0; j < $RN; j += $SIDE) {
-    const int n = n0 + j / 4 * (4 * ($TN / $RN)) + 4 * tx + j % 4;
-    if (n >= N) continue;
-    $NAME_sums sums[$RM];
-    UNROLL for (int i = 0; i < $RM; i++)
-      UNROLL for (int x = 0; x < $SIDE; x++) sums[i].v[x] = 0;
-    _Pragma("unroll 4") for (int s = 0; s < splits; s++)
-      UNROLL for (int i = 0; i < $RM; i++) {
-        const int m = min(m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4, M - 1);
-        const $NAME_sums w = *(const $NAME_sums *)&parts[((z * splits + s) * M + m) * N + n];
-        UNROLL for (int x = 0; x < $SIDE; x++) sums[i].v[x] += w.v[x];
-      }
-    UNROLL for (int i = 0; i < $RM; i++) {
-      const int m = m0 + i / 4 * (4 * ($TM / $RM)) + 4 * ty + i % 4;
-      if (m < M) $RESULT
     }
   }
 $end

@@ -3,6 +3,8 @@
 -- Long sums are made of short ones, so that their error stays that of a library's.
 
 local costs = require "cawb.compose.cost.products"
+local factors = require "cawb.compose.emit.product.factors"
+local sliced = require "cawb.compose.emit.product.sliced"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -44,43 +46,17 @@ local function parts_of(d, how, blocks, chip)
   return list
 end
 
--- The tile and the parts of k that take least time.
+-- The tile and the parts of k that take least time, and its seconds.
 local function best(d, how, chip)
   local least, tile, splits
-  for _, t in ipairs(how.tile and { tiles[how.tile] } or tiles) do
+  for _, t in ipairs(tiles[how.tile] and { tiles[how.tile] } or tiles) do
     local blocks = blocks_of(d, t)
     for _, parts in ipairs(parts_of(d, how, blocks, chip)) do
       local c = costs.plain_tiles(chip, blocks, t.m, t.n, DEEP, parts, ceil(d.k, DEEP), d.batch * d.m * d.n)
       if not least or c < least then least, tile, splits = c, t, parts end
     end
   end
-  return tile, splits
-end
-
--- How threads read a factor's tile: `side` is "A" with its rows or "B" with its columns.
-local function reader(d, h, side, size, along_k, wide)
-  local threads = h.THREADS
-  local inner = along_k and DEEP or size
-  local packs = inner // wide
-  local fast, slow = ("(e %% %d * %d)"):format(packs, wide), ("(e / %d)"):format(packs)
-  h["ROW" .. side], h["COL" .. side] = along_k and slow or fast, along_k and fast or slow
-  h["JROW" .. side], h["JCOL" .. side] = along_k and "0" or "j", along_k and "j" or "0"
-  h["HELD" .. side], h["WIDE" .. side] = size * DEEP // threads, wide
-end
-
--- Four at a time where the tile has enough of them for all threads.
-local function wide_of(d, h, text, along, size)
-  local ok = text and d[along] % 4 == 0 and size * DEEP // h.THREADS >= 4
-  return ok and 4 or 1
-end
-
-local function readers(d, h, tile)
-  local along_a, along_b = d.along_a or "k", d.along_b or "n"
-  reader(d, h, "A", tile.m, along_a == "k", wide_of(d, h, d.a4, along_a, tile.m))
-  reader(d, h, "B", tile.n, along_b == "k", wide_of(d, h, d.b4, along_b, tile.n))
-  local pass = template.names(d.parameters)
-  h.LOADA = h.WIDEA == 4 and ("%s_a4(%s, v, z, m, k);"):format(d.name, pass) or ("v[0] = %s_a(%s, z, m, k);"):format(d.name, pass)
-  h.LOADB = h.WIDEB == 4 and ("%s_b4(%s, v, z, k, n);"):format(d.name, pass) or ("v[0] = %s_b(%s, z, k, n);"):format(d.name, pass)
+  return tile, splits, least
 end
 
 -- The writing of sums, one or four neighbours at a time: partial sums, or the results of the epilogue.
@@ -88,40 +64,31 @@ local function writing(d, h, splits)
   local pass = template.names(d.parameters)
   h.STORE4 = d.store4 and d.n % 4 == 0 or nil
   h.SUM, h.SUMFOUR = (h.CHAIN and "total[i][j] + " or "") .. "acc[i][j]", (h.CHAIN and "total[i][j + x] + " or "") .. "acc[i][j + x]"
-  h.PARTIAL = (splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or "") .. (h.LAST and " unsigned *arrived," or "")
+  h.PARTIAL = splits > 1 and ("%s *__restrict__ parts,"):format(d.type) or ""
   local to = "parts[((z * splits + split) * M + m) * N + n]"
   if splits > 1 then h.WRITE = h.STORE4 and ("*(%s_quad *)&%s = value;"):format(d.name, to) or to .. " = value;"
   else h.WRITE = (h.STORE4 and "%s_store4(%s, value.v, z, m, n);" or "%s_store(%s, z, m, n, value);"):format(d.name, pass) end
-  h.SIDE = h.STORE4 and 4 or 1
-  h.RESULT = (h.STORE4 and "%s_store4(%s, sums[i].v, z, m, n);" or "%s_store(%s, z, m, n, sums[i].v[0]);"):format(d.name, pass)
 end
 
--- Whether the last block of a tile to arrive adds up the parts of k; else a kernel more does.
-local function is_last(d, tile, splits, chip)
-  return splits > 1 and select(2, costs.summed(chip, blocks_of(d, tile), splits, tile.m, tile.n, d.batch * d.m * d.n)) or nil
-end
-
-local function holes(d, tile, splits, last)
+local function holes(d, tile, splits)
   local h = { T = d.type, TM = tile.m, TN = tile.n, TK = DEEP, RM = tile.rows, RN = tile.columns,
-              THREADS = tile.m * tile.n // (tile.rows * tile.columns), LAST = last, SUMMED = splits > 1 and not last or nil }
+              EACH = tile.m * tile.n // (tile.rows * tile.columns), SUMMED = splits > 1 or nil }
   h.CHAIN = ceil(d.k, splits) > 2 * CHAIN and d.type == "float" and CHAIN or nil
   writing(d, h, splits)
-  readers(d, h, tile)
+  factors.read(d, h, "threadIdx.x")
   return h
 end
 
 local dtypes = { float = "float32", double = "float64", int = "int32", ["long long"] = "int64" }
 
-local function launches(d, h, tile, splits, part)
-  local tiles_all, all = blocks_of(d, tile), d.batch * d.m * d.n
+local function launches(d, h, tiles_all, splits, part)
+  local all = d.batch * d.m * d.n
   local parts = splits > 1 and { scratch = d.name .. "_parts", dtype = dtypes[d.type], numel = all * splits } or nil
-  local arrived = h.LAST and { scratch = d.name .. "_arrived", dtype = "int32", numel = tiles_all, flag = true } or nil
-  local list = arrived and { { fill = arrived, value = 0 } } or {}
-  local arguments = template.arguments(d)
-  for _, x in ipairs { parts or false, arrived or false, d.m, d.n, d.k, part, splits } do arguments[#arguments + 1] = x or nil end
-  list[#list + 1] = { kernel = d.name, grid = { tiles_all * splits }, block = { h.THREADS }, arguments = arguments }
-  if h.SUMMED then
-    list[#list + 1] = { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 }, arguments = template.arguments(d, parts, d.m, d.n, splits, all) }
+  local arguments = template.arguments(d, parts)
+  for _, x in ipairs { d.m, d.n, d.k, part, splits } do arguments[#arguments + 1] = x end
+  local list = { { kernel = d.name, grid = { tiles_all * splits }, block = { h.EACH }, arguments = arguments } }
+  if parts then
+    list[2] = { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 }, arguments = template.arguments(d, parts, d.m, d.n, splits, all) }
   end
   return list
 end
@@ -131,23 +98,39 @@ function M.refusal(d)
   return (d.m >= 2 ^ 31 or d.n >= 2 ^ 31 or d.k >= 2 ^ 31) and "a side of the product is beyond 32 bits" or nil
 end
 
---- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number), splits (parts of k); `chip`: see gpu/chip.lua.
+-- By tiles whose parts of k are added up by another kernel.
+local function tiled(d, tile, splits)
+  local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
+  splits = math.max(1, ceil(d.k, part))
+  local h = holes(d, tile, splits)
+  return template.fill("product/product", d, h), launches(d, h, blocks_of(d, tile), splits, part)
+end
+
+-- Of few tiles in slices, where that takes less time; or nil.
+local function in_slices(d, how, chip, seconds)
+  local number = how.tile and how.tile - #tiles
+  if number and number <= 0 or not number and how.splits then return nil end
+  return sliced.best(d, { tile = number, splits = how.splits }, chip, number and math.huge or seconds)
+end
+
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number; the last ones are those of sliced.lua), splits (parts of k);
+--- `chip`: see gpu/chip.lua.
 ---@param d cawb.Product
----@return table? made  { text, launches }
+---@return table? made  { text, launches, needs }
 ---@return string? why
 function M.generate(d, how, chip)
   local why = M.refusal(d)
   if why then return nil, why end
   how = how or {}
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
-  local tile, splits = best(d, how, chip)
-  local part = math.max(DEEP, ceil(d.k, splits * DEEP) * DEEP)
-  splits = math.max(1, ceil(d.k, part))
-  local h = holes(d, tile, splits, is_last(d, tile, splits, chip))
-  return { text = template.complete(d, template.functions(d, functions), template.fill("product/product", d, h)),
-           launches = launches(d, h, tile, splits, part), needs = h.LAST and { "meet" } or nil }
+  local tile, splits, seconds = best(d, how, chip)
+  local few = in_slices(d, how, chip, seconds)
+  local text, steps
+  if few then text, steps = sliced.made(d, few) else text, steps = tiled(d, tile, splits) end
+  return { text = template.complete(d, template.functions(d, functions), text), launches = steps,
+           needs = few and few.cluster > 1 and { "join", "join_cluster" } or nil }
 end
 
-M.tiles = #tiles
+M.tiles = #tiles + #sliced.tiles
 
 return M
