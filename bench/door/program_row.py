@@ -140,7 +140,7 @@ class Known:
 class Unexecuted:
     """In the place of a part: the graph itself, on tensors without data."""
 
-    def __init__(self, module, _recorded, _package, _chip, _options, entry):
+    def __init__(self, module, _recorded, _package, _chip, _options, entry, _other):
         self.module, self.runner, entry.checked = module, None, True
 
 

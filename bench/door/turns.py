@@ -80,8 +80,9 @@ class Turns:
 
     def watch(self):
         """The backend takes its turns: it compiles without, and a first call that executes waits for one. "choice" are the seconds for
-        Inductor's function of a graph, which a package is timed beside. Backward graphs are compiled with their forward graphs: PyTorch
-        waits for the first backward call otherwise, which has the turn. Returns a function that ends this."""
+        Inductor's function of a graph, which a package is timed beside, where it was not compiled while the package was made. Backward
+        graphs are compiled with their forward graphs: PyTorch waits for the first backward call otherwise, which has the turn. Returns a
+        function that ends this."""
         ending = contextlib.ExitStack()
         ending.enter_context(config.patch(force_non_lazy_backward_lowering=True))
         self.change(ending, backend, "static", self.clocked("cawb", backend.static))

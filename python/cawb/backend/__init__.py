@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 from cawb.backend import devices, fallback, lowering, packages, partition, recording, report, sizes
 from cawb.backend.options import Options, read
-from cawb.backend.part import Cut, Part
+from cawb.backend.part import Cut, Part, is_timed
 
 __all__ = ["Options", "backend", "compile", "explain"]
 
@@ -93,8 +93,14 @@ class Compiler:
         if not recorded.made:
             entry.part(operators=0, why="it computes nothing")
             return fallback.eager(module)
-        package = (packages.get if self.later is None else packages.begin)(recorded, chip, self.options)
-        made = Part(module, recorded, package, chip, self.options, entry.part(operators=recorded.operators, alone=alone))
+        other = fallback.Late(module, chip, self.options)
+
+        def meanwhile():
+            with entry.phase("compiling the fallback"):
+                other.ahead(example)
+        beside = {"meanwhile": meanwhile} if self.later is None and alone and is_timed(chip, self.options) else {}
+        package = (packages.get if self.later is None else packages.begin)(recorded, chip, self.options, **beside)
+        made = Part(module, recorded, package, chip, self.options, entry.part(operators=recorded.operators, alone=alone), other)
         if self.later is not None:
             self.later.append(made)
         return made

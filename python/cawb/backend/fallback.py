@@ -6,6 +6,7 @@ import importlib
 import logging
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 log = logging.getLogger("cawb")
 said = set()
@@ -41,12 +42,20 @@ def elsewhere(f, chip):
         return pool.submit(work).result()
 
 
+def inductor(module, args, chip):
+    return elsewhere(lambda: torch._inductor.compile(module, list(args)), chip)            # pylint: disable=protected-access
+
+
+def forms_of(args):
+    return [(x.shape, x.stride(), x.dtype, x.device) if isinstance(x, torch.Tensor) else x for x in args]
+
+
 def make(module, args, chip, options):
     """A function of the graph's arguments. `args` are those of a first call."""
     if name_of(chip, options) == "eager":
         return eager(module)
     try:
-        return elsewhere(lambda: torch._inductor.compile(module, list(args)), chip)        # pylint: disable=protected-access
+        return inductor(module, args, chip)
     except Exception as error:                                         # pylint: disable=broad-except
         once("cawb: Inductor does not compile a graph (%s); it runs operator by operator" % str(error).split("\n", 1)[0])
         return eager(module)
@@ -62,15 +71,29 @@ def symbolic(module, example):
 
 
 class Late:
-    """The fallback of a graph, compiled at its first call."""
+    """The fallback of a graph, compiled at its first call, or ahead of it for arguments of these `forms`."""
 
     def __init__(self, module, chip, options):
-        self.module, self.chip, self.options, self.made = module, chip, options, None
+        self.module, self.chip, self.options, self.made, self.forms = module, chip, options, None, None
 
     def __call__(self, *args):
         return self.compiled(args)(*args)
 
+    def ahead(self, example):
+        """Compiles it for tensors without data; where that fails, the first call compiles it."""
+        if name_of(self.chip, self.options) == "eager":
+            return
+        with FakeTensorMode():
+            given = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device) if isinstance(x, torch.Tensor) else x
+                     for x in example]
+        with contextlib.suppress(Exception):
+            self.made = inductor(torch.fx.GraphModule(self.module, copy.deepcopy(self.module.graph)), given, self.chip)
+            self.forms = forms_of(example)
+
     def compiled(self, args):
+        if self.forms is not None and self.forms != forms_of(args):
+            self.made = None                       # a gradient may come in other strides than it was traced with
+        self.forms = None
         if self.made is None:
             self.made = make(self.module, args, self.chip, self.options)
         return self.made

@@ -110,8 +110,9 @@ def keep(reply, folder):
     written(os.path.join(folder, "package.json"), json.dumps(about).encode())
 
 
-def get(recorded, chip, options):
-    """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now. Raises Refused; that is kept, too."""
+def get(recorded, chip, options, meanwhile=None):
+    """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now, while `meanwhile` is called. Raises
+    Refused; that is kept, too."""
     request = dict(recorded.request, dependent=options.dependent)
     folder = os.path.join(options.cache or temporary(), key_of(request, chip))
     if os.path.exists(os.path.join(folder, "package.json")):
@@ -120,7 +121,7 @@ def get(recorded, chip, options):
     if os.path.exists(kept):
         with open(kept, encoding="utf-8") as file:
             raise Refused(json.load(file))
-    reply = lowering.ask(chip.simulated, dict(request, op="lower", sms=chip.sms, bytes=chip.memory))
+    reply = asked(chip, dict(request, op="lower", sms=chip.sms, bytes=chip.memory), meanwhile)
     if reply["ok"]:
         keep(reply, folder)
         return Package(folder, False, reply["seconds"])
@@ -128,6 +129,15 @@ def get(recorded, chip, options):
         os.makedirs(folder, exist_ok=True)
         written(kept, json.dumps(reply["reason"]).encode())
     raise Refused(reply["reason"])
+
+
+def asked(chip, request, meanwhile):
+    if meanwhile is None:
+        return lowering.ask(chip.simulated, request)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        reply = pool.submit(lowering.ask, chip.simulated, request)
+        meanwhile()
+        return reply.result()
 
 
 def begin(recorded, chip, options):

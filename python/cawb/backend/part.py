@@ -61,9 +61,9 @@ def as_it_is(tensor, how):
 
 
 class Part:
-    def __init__(self, module, recorded, package, chip, options, entry):
+    def __init__(self, module, recorded, package, chip, options, entry, other=None):
         self.module, self.recorded, self.package, self.chip, self.options, self.entry = module, recorded, package, chip, options, entry
-        self.other = fallback.Late(module, chip, options)
+        self.other = other or fallback.Late(module, chip, options)
         self.forms, whole = forms_of(recorded)
         self.given = Given(recorded, whole, entry.alone and entry.graph.kind != "backward")      # Dynamo guards the strides of other arguments
         self.outputs = list(enumerate(recorded.outputs))
@@ -200,10 +200,14 @@ class Cut:
 
 # ---- times
 
+def is_timed(chip, options):
+    return options.choose == "measured" and chip.gpu is not None
+
+
 def is_faster(one, run, args, package, name):
     """Whether `run` is no slower than the fallback, by times of both in turns, which are kept beside the package. Without a GPU,
     and where it was not asked for, it counts as such."""
-    if one.options.choose != "measured" or one.chip.gpu is None:
+    if not is_timed(one.chip, one.options):
         return True
     name = "-".join([name, fallback.name_of(one.chip, one.options), str(one.options.cuda_graph), *map(str, one.flags)])
     times = package.note(name) or package.note(name, beside(one, run, args, one.entry.phase))

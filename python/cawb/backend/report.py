@@ -148,9 +148,9 @@ def reasons(chosen):
 def phases(chosen):
     """A line for each graph: where the seconds before its choice went."""
     for g in chosen:
-        named = ["%s %.1f s" % (name, s) for name, s in g.spent.items() if s >= SHOWN]
+        named = ["%s %.1f" % (name, s) for name, s in g.spent.items() if s >= SHOWN]
         if named:
-            yield "graph %d: %.1f s until it was chosen: %s" % (g.number, sum(g.spent.values()), ", ".join(named))
+            yield "graph %d: seconds of its choice: %s" % (g.number, ", ".join(named))
 
 
 def text(chosen):
