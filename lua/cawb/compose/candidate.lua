@@ -215,7 +215,8 @@ end
 ---   memory        bytes of the device
 ---   tensor_cores  false: none for products, convolutions and attention
 ---   libraries     false: no calls of libraries
----   gradients     true: it computes gradients, whose convolutions take three bfloat16 parts at once: zeros and tiny numbers are too much for pairs of halves
+---   gradients     true: it computes gradients, whose convolutions take three bfloat16 parts at once: zeros and tiny numbers are too much for pairs of halves.
+---                 Sums of its products leave the tensor cores twice as often (emit/tensor/pack.lua)
 ---   fuse          false: every node that can have a kernel of its own gets it
 ---   choice        which kernels may be fused
 ---   attend        false: no attention in one kernel; a number: the least scores for it

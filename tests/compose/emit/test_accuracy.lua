@@ -59,6 +59,16 @@ end)
 
 check.test("long sums", function() close "[torch.rand(8, 40000), torch.rand(40000, 8)]" end)
 
+-- Tensor cores cut sums off toward zero. Where all terms are positive that is nearly all of the error.
+check.test("sums of gradients lose less to tensor cores than others", function()
+  local inputs = ("[%s]"):format(table.concat(kinds.uniform, ", "))
+  for _, arch in ipairs { "sm_90a", "sm_80" } do
+    local function error_of(gradients) return composed.errors("return x @ y", inputs, { arch = arch, gradients = gradients }).nrms end
+    local own, others = error_of(true), error_of(false)
+    assert(own < 0.7 * others, ("%s: %.2g and %.2g"):format(arch, own, others))
+  end
+end)
+
 -- As in the gradient of a convolution's weights: k is places within a batch.
 check.test("sums over batch and places, in three parts at once where no library is called", function()
   local sums = "return x.transpose(0, 1).flatten(1) @ y.transpose(0, 1).flatten(1).T"

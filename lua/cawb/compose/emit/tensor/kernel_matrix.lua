@@ -169,7 +169,7 @@ local function chosen(kernel, options)
   local a, b = x.inputs[1], x.inputs[2]
   local geometry = { what = ("%d x %d, sums of %d products"):format(s.m, s.n, s.k), terms = s.k, batch = s.batch, rows = s.m,
     columns = s.n, sets = { { 0 } }, chip = chip, hidden = not kernel.roots[2] and hidden(kernel.roots[1], x, s) or nil, dtype = sixteen.type_of(x, chip), full = work >= (options.full or costs.negligible(chip, table.unpack(FULL))),
-    apart = is_long(x, s), streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
+    apart = is_long(x, s), often = options.gradients, streamed = options.streamed, wide = not has_parameter(x), again = not has_parameter(x) and work >= (options.again or costs.negligible(chip, 1, AGAIN[chip.tensor])),
     left = factor(kernel, s, s.m, function(body, z, row, k) return body:value(a, at(s.dims, z, row, k)) end),
     right = factor(kernel, s, s.n, function(body, z, row, k) return body:value(b, at(s.dims, z, k, row)) end),
     write = function(body, one, names) write(body, x, s, one, names) end }

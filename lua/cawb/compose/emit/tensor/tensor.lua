@@ -34,6 +34,7 @@
 --   again, full     whether it is large enough for these kernels
 --   wide            whether numbers of too wide a range are split on the way where there are no kernels for them: no factor is of parameters
 --   apart           whether numbers of its sums lie far apart as a rule: the three ways above are not tried
+--   often           whether sums leave the tensor cores every 32 terms, not 64 (pack.lua)
 --   chip            that it is for
 --   dtype           of both factors, where they are numbers of 16 bits as they are (sixteen.lua); where they are of 8 bits, depths count words of two,
 --                   and a factor has its own dtype, and `halves`, itself by numbers
@@ -71,7 +72,7 @@ local function holes(kernel, g, loop)
   local tile, parts = tiles.cut(g, loop, grid.longest(g))
   local h = grid.holes(kernel, g, loop, tile, parts, 4)
   h.begin, h.FIRST, h.APART, h.SCALED, h.PACKED, h.APACKED, h.AHERE, h.BPACKED, h.FROM, h.ARRIVALS, h.LOADS = "begin", true, true, true, true, true, true, true, "", 1, "one thread fetches packed factors"
-  h.DEEPEST, h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = pack.CHUNK, 2, "f16", pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
+  h.DEEPEST, h.PARTS, h.TYPE, h.TERMS, h.MULTIPLY, h.GAPS, h.INTO, h.AFURTHER, h.BFURTHER, h.BEGINS = pack.CHUNK, 2, "f16", g.often and pack.OFTEN or pack.CHUNK, "multiply_16", g.left.gaps, "part", 2, 2, ""
   h.PRODUCTS = g.terms <= pack.SHORT and "four" or "three"
   return h
 end
