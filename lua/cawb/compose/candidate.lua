@@ -14,6 +14,7 @@ local import = require "cawb.compose.operators.import"
 local levels = require "cawb.compose.plan.levels"
 local library = require "cawb.compose.ir.library"
 local limits = require "cawb.compose.plan.limits"
+local lists = require "cawb.base.lists"
 local merge = require "cawb.compose.plan.merge"
 local partial = require "cawb.compose.split.partial"
 local partition = require "cawb.compose.schedule.partition"
@@ -114,13 +115,10 @@ end
 -- A computed value that is compared must be the same wherever it is computed. So products and sums are not contracted then: a
 -- compiler may contract them in one place and not in another.
 local function flags(g)
-  for _, x in ipairs(g.nodes) do
-    if x.kind == "map" and x.from and compares[x.from.name] and #x.inputs == 2 and is_computed(x.inputs[1])
-      and is_computed(x.inputs[2]) and x.cast:find "float" then
-      return { "-fmad=false" }
-    end
+  local function compares_computed(x)
+    return x.kind == "map" and x.from and compares[x.from.name] and #x.inputs == 2 and lists.all(x.inputs, is_computed) and x.cast:find "float"
   end
-  return {}
+  return lists.any(g.nodes, compares_computed) and { "-fmad=false" } or {}
 end
 
 local LARGEST = 1000000               -- bytes of a kernel.cu: a little below the limit of a candidate
@@ -130,18 +128,11 @@ local function shorter(text)
   return (("\n" .. text):gsub("\n[ \t]+", "\n"):gsub("\n//[^\n]*", ""):gsub("\n\n+", "\n"):sub(2))
 end
 
-local function copied(t)
-  local copy = {}
-  for key, value in pairs(t) do copy[key] = value end
-  return copy
-end
-
 -- The source, the plan and its scratch memory, of generated kernels.
 local function assembled(g, kernels, options)
   for _, kernel in ipairs(kernels) do
-    kernel.made, kernel.as = kernel.whole and copied(kernel.whole), nil
-    if kernel.made then kernel.made.launches = {} end
-    for k, launch in ipairs(kernel.whole and kernel.whole.launches or {}) do kernel.made.launches[k] = copied(launch) end
+    kernel.made, kernel.as = kernel.whole and lists.copy(kernel.whole), nil
+    if kernel.made then kernel.made.launches = lists.map(kernel.whole.launches, lists.copy) end
   end
   merge.apply(kernels, options.long)
   prepared.mark(kernels)

@@ -5,9 +5,13 @@ local bodies = require "cawb.compose.emit.body"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local walks = require "cawb.compose.emit.walk"
 
 local M = {}
+
+--- The type in C in which numbers of a type are summed.
+M.sums = { float32 = "float", float16 = "float", bfloat16 = "float", float64 = "double", int64 = "long long", int32 = "int" }
 
 ---@class cawb.Accesses
 local Accesses = {}
@@ -50,8 +54,7 @@ end
 function Accesses:values(node, list, first)
   local body = body_of(self, #list)
   if first then body:line(first) end
-  local texts = {}
-  for k, i in ipairs(list) do texts[k] = body:value(node, i) end
+  local texts = lists.map(list, function(i) return body:value(node, i) end)
   for k, text in ipairs(texts) do body:line("v[%d] = %s;", k - 1, text) end
   return body:text()
 end
@@ -158,6 +161,19 @@ function M.neighbours(n, width, name)
   return list[1] and list
 end
 
+--- The indices of element p, d, h, w of a shape: p counts through the dimensions ahead of space, so many; and how many p there are.
+function M.in_space(shape, ahead)
+  local names, front = { "d", "h", "w" }, { table.unpack(shape, 1, ahead) }
+  local space = lists.map({ table.unpack(shape, ahead + 1) }, function(n, d) return index.var(names[d + ahead - #shape + 3], n) end)
+  return lists.joined(index.unravel(index.var("p", graphs.numel(front)), front), space), graphs.numel(front)
+end
+
+--- The same of the four elements from w on, a multiple of four; nil where lines are no packs of four.
+function M.four_in_space(shape, ahead)
+  local list = #shape > ahead and M.neighbours(shape[#shape], 4) or nil
+  return list and lists.map(list, function(e) return index.with(M.in_space(shape, ahead), #shape, e) end)
+end
+
 --- A function from a root to its indices where those in the anchor's shape are these.
 function M.same_place(anchor, i)
   return function(root)
@@ -177,24 +193,14 @@ end
 
 --- Elements in front of an axis, along it and behind it.
 function M.around(shape, axis)
-  local outer, inner = 1, 1
-  for d, n in ipairs(shape) do
-    if d < axis then outer = outer * n elseif d > axis then inner = inner * n end
-  end
-  return outer, shape[axis], inner
+  return graphs.numel { table.unpack(shape, 1, axis - 1) }, shape[axis], graphs.numel { table.unpack(shape, axis + 1) }
 end
 
---- The indices of element o, k, i of a shape; `k` is an expression, the others are variables.
-function M.along(shape, axis, k)
+--- The indices of element o, k, i of a shape; `k` is an expression, and so is `behind` in the place of the variable i, where given.
+function M.along(shape, axis, k, behind)
   local outer, _, inner = M.around(shape, axis)
-  local front, back = {}, {}
-  for d, n in ipairs(shape) do
-    if d < axis then front[d] = n elseif d > axis then back[d - axis] = n end
-  end
-  local i = index.unravel(index.var("o", outer), front)
-  i[axis] = k
-  for d, e in ipairs(index.unravel(index.var("i", inner), back)) do i[axis + d] = e end
-  return i
+  return lists.joined(index.unravel(index.var("o", outer), { table.unpack(shape, 1, axis - 1) }), { k },
+    index.unravel(behind or index.var("i", inner), { table.unpack(shape, axis + 1) }))
 end
 
 return M

@@ -2,6 +2,7 @@
 -- read and written. Neighbours of a stored node are loaded by 16 bytes.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local types = require "cawb.torch.types"
 local values = require "cawb.compose.ir.values"
 
@@ -14,10 +15,7 @@ M.class = Body
 
 --- A body for a kernel; `vector`: how many neighbours one access may take. `early` has lines that go ahead of all loops.
 function M.new(kernel, vector)
-  local inside = {}
-  for _, list in ipairs { kernel.roots or {}, kernel.members or {} } do
-    for _, x in ipairs(list) do inside[x] = true end
-  end
+  local inside = lists.set(lists.joined(kernel.roots or {}, kernel.members or {}))
   for x in pairs(kernel.within or {}) do inside[x] = true end
   return setmetatable({ kernel = kernel, inside = inside, held = kernel.held or {}, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
                         scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
@@ -87,10 +85,7 @@ end
 
 --- How many elements a stored tensor has from its beginning, gaps too.
 function M.extent(node)
-  if node.extent then return node.extent end
-  local n = 1 + (node.offset or 0)
-  for d, size in ipairs(node.shape) do n = n + (size - 1) * node.strides[d] end
-  return n
+  return node.extent or 1 + (node.offset or 0) + lists.sum(node.shape, function(size, d) return (size - 1) * node.strides[d] end)
 end
 
 -- The first place of the pack that `place` belongs to, and the number of `place` in it; nil if the element has to be read alone. A
@@ -205,8 +200,7 @@ function Body:store_all(node, list, texts)
     for k, text in ipairs(texts) do self:store(node, list[k], text) end
     return
   end
-  local words = {}
-  for k, text in ipairs(texts) do words[k] = types.stored(node.dtype, text) end
+  local words = lists.map(texts, function(text) return types.stored(node.dtype, text) end)
   if self.streams and v == 2 and node.dtype == "float32" then
     self:line("__stcs((float2 *)(%s + %s), make_float2(%s));", self:tensor(node, true), index.c(first), table.concat(words, ", "))
     return

@@ -3,6 +3,7 @@
 
 local bodies = require "cawb.compose.emit.body"
 local cuda = require "cawb.compose.ir.tree.cuda"
+local lists = require "cawb.base.lists"
 local selected_view = require "cawb.compose.emit.selected_view"
 local index = require "cawb.compose.ir.index"
 local literal = require "cawb.compose.ir.literal"
@@ -20,8 +21,7 @@ local function leaf(self, node, i)
   if node.source == "fill" then return types.literal(node.value, node.dtype) end
   if node.source == "iota" then return ("(long long)(%s)"):format(index.c(i[1])) end
   if node.source ~= "const" then return self:load(node, i) end
-  local words = {}
-  for k, value in ipairs(node.values) do words[k] = types.literal(value, node.dtype) end
+  local words = lists.map(node.values, function(value) return types.literal(value, node.dtype) end)
   local register, name = types.register(node.dtype), "c" .. node.id
   if not self:recall(name) then
     self:line("const %s %s[%d] = { %s };", register, name, #words, table.concat(words, ", "))
@@ -75,10 +75,12 @@ function M.possible(node, i)
 end
 
 -- Guards as C.
-local function words(guards)
-  local list = {}
-  for k, e in ipairs(guards) do list[k] = index.c(e) .. " >= 0" end
-  return table.concat(list, " && ")
+local function words(guards) return table.concat(lists.map(guards, function(e) return index.c(e) .. " >= 0" end), " && ") end
+
+--- C of the condition that expressions are not negative; nil where they never are.
+function M.conditions(guards)
+  local doubtful = lists.filter(guards, function(e) return e.lo < 0 end)
+  return #doubtful > 0 and words(doubtful) or nil
 end
 
 local function view(self, node, i)
@@ -173,11 +175,7 @@ M.merged = merged
 
 --- The sizes of the axes that a reduce joins.
 function M.axes(node)
-  local list = {}
-  for d, n in ipairs(node.inputs[1].shape) do
-    if node.axes[d] then list[#list + 1] = n end
-  end
-  return list
+  return lists.filter(node.inputs[1].shape, function(_, d) return node.axes[d] end)
 end
 
 local LONG = 32     -- terms of a sum that are added one after the other

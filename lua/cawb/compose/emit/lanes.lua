@@ -2,6 +2,7 @@
 -- chip, and where. The loops of a lane over its columns.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local power_above = require("cawb.compose.emit.template").power_above
 
 local M = {}
@@ -103,9 +104,8 @@ end
 --- Decides where values that are loaded more than once stay. `list`: { key, bytes } for one step. `o` gains `stays`, "registers" or
 --- "shared" or nil, and `wanted`, the set of keys. Returns whether all computed values stay.
 function M.stay(o, list, chip)
-  local all, room = 0, ROOM
+  local all, room = lists.sum(list, function(e) return e.bytes end), ROOM
   o.wanted = {}
-  for _, e in ipairs(list) do all = all + e.bytes end
   if all == 0 then return true end
   if o.widens and not o.cluster then widen(o, (all + 3) // 4) end
   local each = (o.steps + o.lanes - 1) // o.lanes
@@ -118,10 +118,7 @@ function M.stay(o, list, chip)
       if need <= room then o.wanted[e.key], room, o.stays = true, room - need, "registers" end
     end
   end
-  for _, e in ipairs(list) do
-    if e.computed and not o.wanted[e.key] then return false end
-  end
-  return true
+  return lists.all(list, function(e) return not e.computed or o.wanted[e.key] end)
 end
 
 --- Bytes of shared memory that a block takes without need, so that no other block fits beside it. Then fewer rows are under way at a

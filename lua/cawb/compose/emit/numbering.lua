@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 
 local M = {}
@@ -34,7 +35,7 @@ end
 
 -- How many tensors of all rows' elements, read or written, have their neighbours along the rows, and how many across them.
 local function counts(kernel, row, column, inner)
-  local first, within, roots, seen = kernel.members[1], kernel.within or {}, {}, {}
+  local first, within, roots, seen = kernel.members[1], kernel.within or {}, lists.set(kernel.roots), {}
   local start, along, across = inner(first, row, column), 0, 0
   local n = graphs.numel(first.inputs[1].shape)
   local function note(x, i)
@@ -51,7 +52,6 @@ local function counts(kernel, row, column, inner)
     if x.kind == "map" then for _, input in ipairs(x.inputs) do visit(input, i) end end
     for _, p in ipairs(x.kind == "view" and x.pieces or {}) do visit(x.inputs[p.input], views.at(p, i)) end
   end
-  for _, x in ipairs(kernel.roots) do roots[x] = true end
   for _, x in ipairs(kernel.members) do visit(x.inputs[1], inner(x, row, column)) end
   for _, x in ipairs(kernel.roots) do
     if graphs.numel(x.shape) == n then visit(x, index.unravel(index.ravel(start, first.inputs[1].shape), x.shape)) end

@@ -4,6 +4,7 @@
 
 local bodies = require "cawb.compose.emit.body"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
@@ -25,14 +26,9 @@ end
 
 -- C of whether a piece holds the row; nil if more than the row decides.
 local function condition(piece, i)
-  local words = {}
-  for _, e in ipairs(views.guards(piece, i)) do
-    if e.lo < 0 then
-      if not index.only(e, row_alone) then return nil end
-      words[#words + 1] = index.c(e) .. " >= 0"
-    end
-  end
-  return table.concat(words, " && ")
+  local doubtful = lists.filter(views.guards(piece, i), function(e) return e.lo < 0 end)
+  local is_alone = lists.all(doubtful, function(e) return index.only(e, row_alone) end)
+  return is_alone and table.concat(lists.map(doubtful, function(e) return index.c(e) .. " >= 0" end), " && ") or nil
 end
 
 -- All pieces that may hold: { node, place, words }. `possible` as view has it.
@@ -47,10 +43,8 @@ local function sources(body, node, possible, i)
 end
 
 local function factor(place, key)
-  for _, t in ipairs(place.terms) do
-    if t[1].key == key then return t[2] end
-  end
-  return 0
+  local term = lists.first(place.terms, function(t) return t[1].key == key end)
+  return term and term[2] or 0
 end
 
 -- Terms that all places have alike, as an expression, and the atoms of the others, in order.
@@ -58,8 +52,8 @@ local function parted(list)
   local common, others, seen = {}, {}, {}
   for _, s in ipairs(list) do
     for _, t in ipairs(s.place.terms) do
-      local key, same = t[1].key, true
-      for _, other in ipairs(list) do same = same and factor(other.place, key) == t[2] end
+      local key = t[1].key
+      local same = lists.all(list, function(other) return factor(other.place, key) == t[2] end)
       if not seen[key] then table.insert(same and common or others, same and t or t[1]) end
       seen[key] = true
     end
@@ -78,12 +72,7 @@ end
 
 -- A number for each piece, as C, and whether packs of v are a whole number of all.
 local function numbers(list, of, v)
-  local values, whole = {}, true
-  for k, s in ipairs(list) do
-    local n = of(s)
-    values[k], whole = tostring(n), whole and n % v == 0
-  end
-  return values, whole
+  return lists.map(list, function(s) return tostring(of(s)) end), lists.all(list, function(s) return of(s) % v == 0 end)
 end
 
 -- The variables for these pieces, ahead of all loops: { text, packs }, text being C of the address of element zero.

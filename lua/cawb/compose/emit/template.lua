@@ -13,6 +13,7 @@
 
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -22,17 +23,14 @@ end
 
 --- The parameters' names, as a call passes them on: the last word of each declaration.
 function M.names(parameters)
-  local list = {}
-  for k, declaration in ipairs(parameters) do
-    list[k] = declaration:match "[^%w_](%l%d+)$" or error(("the parameter '%s' is not named as x1 is"):format(declaration), 0)
-  end
-  return table.concat(list, ", ")
+  return table.concat(lists.map(parameters, function(declaration)
+    return declaration:match "[^%w_](%l%d+)$" or error(("the parameter '%s' is not named as x1 is"):format(declaration), 0)
+  end), ", ")
 end
 
 --- An access function: { its name, C }. `result` is its type, `variables` its parameters behind the kernel's.
 function M.access(kernel, what, result, variables, body)
-  local all = { table.unpack(kernel.parameters) }
-  for _, v in ipairs(variables) do all[#all + 1] = v end
+  local all = lists.joined(kernel.parameters, variables)
   local text = ("static __device__ __forceinline__ %s %s_%s(%s) {\n  %s\n}\n"):format(result, kernel.name, what,
     table.concat(all, ", "), (body:gsub("\n", "\n  ")))
   return { what, text }
@@ -96,11 +94,7 @@ end
 function M.index(n) return n < 2 ^ 31 and "int" or "long long" end
 
 --- The arguments of a launch: the kernel's, then these.
-function M.arguments(kernel, ...)
-  local all = { table.unpack(kernel.arguments) }
-  for _, v in ipairs { ... } do all[#all + 1] = v end
-  return all
-end
+function M.arguments(kernel, ...) return lists.joined(kernel.arguments, { ... }) end
 
 --- The smallest power of two that is at least n.
 function M.power_above(n)

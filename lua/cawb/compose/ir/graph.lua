@@ -2,6 +2,7 @@
 -- has the kinds. Dimensions are counted from 1 here.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local text = require "cawb.compose.ir.tree.text"
 local views = require "cawb.compose.ir.view"
 
@@ -99,9 +100,7 @@ function Graph:reshape(x, shape)
   local at = without_ones(x.shape, shape)
   if at then                           -- so that an index beyond the end, which a guard keeps out, stays simple
     return self:view(x, shape, function(i)
-      local j = {}
-      for k = 1, #x.shape do j[k] = at[k] and i[at[k]] or index.const(0) end
-      return j
+      return lists.times(#x.shape, function(k) return at[k] and i[at[k]] or index.const(0) end)
     end)
   end
   return self:view(x, shape, function(i) return index.unravel(index.ravel(i, shape), x.shape) end)
@@ -109,8 +108,7 @@ end
 
 --- Dimension d of the result is dimension order[d] of x.
 function Graph:permute(x, order)
-  local shape = {}
-  for d, from in ipairs(order) do shape[d] = x.shape[from] end
+  local shape = lists.map(order, function(from) return x.shape[from] end)
   return self:view(x, shape, function(i)
     local j = {}
     for d, from in ipairs(order) do j[from] = i[d] end
@@ -123,9 +121,7 @@ function Graph:broadcast(x, shape)
   if same(x.shape, shape) then return x end
   local ahead = #shape - #x.shape
   return self:view(x, shape, function(i)
-    local j = {}
-    for d, n in ipairs(x.shape) do j[d] = n == 1 and index.const(0) or i[d + ahead] end
-    return j
+    return lists.map(x.shape, function(n, d) return n == 1 and index.const(0) or i[d + ahead] end)
   end)
 end
 
@@ -133,7 +129,7 @@ end
 function Graph:padded(x, shape, at, fill)
   return self:view(x, shape, at, function(i)
     local guards = {}
-    for d, place in ipairs(at(i)) do table.move(index.inside(place, x.shape[d]), 1, 2, #guards + 1, guards) end
+    for d, place in ipairs(at(i)) do lists.append(guards, index.inside(place, x.shape[d])) end
     return guards
   end, fill)
 end
@@ -157,6 +153,11 @@ function Graph:concatenate(parts, axis, shape)
   end
   pieces[#pieces][3] = nil
   return self:join(shape, pieces)
+end
+
+--- A running sum, or whatever `op` is, along an axis.
+function Graph:scan(op, x, axis, exclusive)
+  return self:node { kind = "scan", op = op, axis = axis, exclusive = exclusive, inputs = { x }, shape = x.shape, dtype = x.dtype }
 end
 
 --- The elements of x at whole numbers `at` along an axis.
@@ -184,9 +185,7 @@ function Graph:numbers(shape, d) return self:view(self:iota(shape[d]), shape, fu
 
 --- A vector as a tensor of `rank` dimensions, all but d of size one.
 function Graph:vector(x, d, rank)
-  local shape = {}
-  for e = 1, rank do shape[e] = e == d and x.shape[1] or 1 end
-  return self:reshape(x, shape)
+  return self:reshape(x, lists.times(rank, function(e) return e == d and x.shape[1] or 1 end))
 end
 
 --- The shape that nodes have together.
@@ -251,12 +250,9 @@ end
 
 -- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
-  local needed, list, kept = {}, {}, {}
+  local needed, list = {}, {}
   M.walk(self.outputs, function(x) needed[x] = true end)
-  for _, x in ipairs(self.nodes) do
-    if needed[x] then kept[#kept + 1] = x end
-  end
-  M.walk(kept, function(x) list[#list + 1] = x end)
+  M.walk(lists.filter(self.nodes, function(x) return needed[x] end), function(x) list[#list + 1] = x end)
   return list
 end
 

@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 
 local M = {}
@@ -95,11 +96,11 @@ function M.strided(x, input)
   return take(x, input) ~= nil
 end
 
-local function list(values)
-  local words = {}
-  for k, v in ipairs(values) do words[k] = ("%d"):format(v) end
-  return "{ " .. table.concat(words, ", ") .. " }"
+--- Whole numbers as a list of a plan.
+function M.list(values)
+  return "{ " .. table.concat(lists.map(values, function(v) return ("%d"):format(v) end), ", ") .. " }"
 end
+local list = M.list
 
 -- An operand in words of a plan, where `place(node)` names a tensor of it.
 local function view(place, l)

@@ -1,5 +1,7 @@
 -- prepared: work on parameters alone. It is done before the first call, and again after parameters have changed.
 
+local lists = require "cawb.base.lists"
+
 local M = {}
 
 --- Kinds that can be prepared. Library calls and outputs cannot: the plan makes them in each call.
@@ -23,32 +25,24 @@ local function made_of(x)
   return found
 end
 
+local function is_fixed(x) return made_of(x) ~= "inputs" end
+
 --- Whether a node is made of parameters alone, so that its kernel may run before the first call.
 function M.is(x) return made_of(x) == "params" end
 
 --- Whether two kernels may be one: a kernel before the first call is not fused with a kernel of a call.
 function M.together(a, b)
-  local function all(kernel)
-    for _, x in ipairs(kernel.roots) do if not M.is(x) then return false end end
-    return true
-  end
-  return all(a) == all(b)
+  return lists.all(a.roots, M.is) == lists.all(b.roots, M.is)
 end
 
 --- Whether a kernel may be one: in a call none stores what no input is below, since kernels that read it run before the first call.
 function M.may(kernel)
-  local fixed = 0
-  for _, x in ipairs(kernel.roots) do if made_of(x) ~= "inputs" then fixed = fixed + 1 end end
-  return fixed == 0 or fixed == #kernel.roots
+  return not lists.any(kernel.roots, is_fixed) or lists.all(kernel.roots, is_fixed)
 end
 
 -- Whether a kernel depends on no inputs and stores no outputs. Kernels of constants alone are prepared, too.
 local function is_ahead(kernel)
-  if kernel.call or not kernel.made then return false end
-  for _, x in ipairs(kernel.roots) do
-    if made_of(x) == "inputs" then return false end
-  end
-  return true
+  return not kernel.call and kernel.made and lists.all(kernel.roots, is_fixed)
 end
 
 --- Marks the launches of kernels that may run before the first call, and the nodes that they write.

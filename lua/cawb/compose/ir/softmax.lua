@@ -2,8 +2,10 @@
 -- top is the largest s of the row. Patterns say how quotient and exponential may be written; what they name has to be the row's.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
 local values = require "cawb.compose.ir.values"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
 
@@ -36,19 +38,14 @@ local function along(column)
   return function(x, at)
     local from = x.inputs[1].shape
     if #at ~= #from - 1 or not x.axes[#from] or from[#from] ~= column.hi + 1 then return nil end
-    local i = { table.unpack(at) }
-    i[#from] = column
-    return i
+    return index.with(at, #from, column)
   end
 end
 
 -- Whether places change along a row. A row of one element has no variable.
 local function vary(list, column)
   local variable = column.terms[1] and column.terms[1][1].name
-  for _, e in ipairs(list) do
-    if variable and index.uses(e, variable) then return true end
-  end
-  return false
+  return variable and lists.any(list, function(e) return index.uses(e, variable) end)
 end
 
 local function finite_top(t)
@@ -77,15 +74,9 @@ function M.of(p, i)
   end
 end
 
-local function variables(shape)
-  local i = {}
-  for d, n in ipairs(shape) do i[d] = index.var("r" .. d, n) end
-  return i
-end
-
 --- Whether a sum of exp(s - top) takes the difference as an operation of its own.
 function M.is_exact(sum)
-  local _, _, exact = exponential(values.new():of(sum.inputs[1], variables(sum.inputs[1].shape)))
+  local _, _, exact = exponential(values.new():of(sum.inputs[1], views.variables(sum.inputs[1].shape)))
   return exact or false
 end
 
@@ -95,11 +86,7 @@ function M.follows(top, sum, inner, at)
   local v = values.new()
   local s, t = exponential(v:of(sum.inputs[1], inner(sum)))
   local own = s and v:of(top.inputs[1], inner(top)) == s and v:source(t)
-  if not own or own.node ~= top then return false end
-  for d, e in ipairs(own.at) do
-    if e.key ~= at[d].key then return false end
-  end
-  return true
+  return own and own.node == top and index.same(own.at, at)
 end
 
 return M

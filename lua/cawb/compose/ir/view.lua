@@ -3,6 +3,7 @@
 -- the place `at` of input k. Where no piece holds it is the view's `fill`.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -13,9 +14,7 @@ end })
 
 --- A variable for each dimension of a shape: r1, r2, ...
 function M.variables(shape)
-  local i = {}
-  for d, n in ipairs(shape) do i[d] = index.var(names[d], n) end
-  return i
+  return lists.map(shape, function(n, d) return index.var(names[d], n) end)
 end
 
 local function bound(expressions, i)
@@ -32,13 +31,7 @@ function M.at(piece, i) return bound(piece.at, i) end
 function M.guards(piece, i) return bound(piece.guards, i) end
 
 -- The guards that are not always so.
-local function doubtful(guards)
-  local list = {}
-  for _, e in ipairs(guards) do
-    if e.lo < 0 then list[#list + 1] = e end
-  end
-  return list
-end
+local function doubtful(guards) return lists.filter(guards, function(e) return e.lo < 0 end) end
 
 --- A piece of a view of this shape. `at` and `guard`, which may be nil, are functions from a list of indices to a list of expressions.
 function M.piece(input, shape, at, guard)

@@ -2,6 +2,7 @@
 -- shape (states, steps, batch, hidden).
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -18,9 +19,7 @@ local function transposed(g, w) return g:permute(w, { 2, 1 }) end
 -- The weights of one layer and direction: { input, hidden, bias of input, bias of hidden }.
 local function weights(op, n)
   local each = op.args.has_biases and 4 or 2
-  local list = {}
-  for k = 1, each do list[k] = op.params[(n - 1) * each + k] end
-  return list
+  return { table.unpack(op.params, (n - 1) * each + 1, n * each) }
 end
 
 -- A layer's weights for the layer below, if its parameters lie in memory: both may then run at the same time (compose/wave.lua).
@@ -76,8 +75,7 @@ local function recurrent(states)
       local made = {}
       for d = 1, directions do
         local n = (l - 1) * directions + d
-        local begin = {}
-        for s = 1, states do begin[s] = at(g, op.x[1 + s], n - 1) end
+        local begin = lists.times(states, function(s) return at(g, op.x[1 + s], n - 1) end)
         local cell = layer(g, op, x, weights(op, n), begin, d == 2, directions == 1 and l > 1 and all[#all].cell or nil)
         made[d] = at(g, cell, 0)
         all[#all + 1] = { cell = cell, reverse = d == 2 }

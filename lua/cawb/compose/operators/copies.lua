@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -15,8 +16,7 @@ end
 M.view_copy, M._reshape_copy, M.unsqueeze_copy, M.squeeze_copy = reshaped, reshaped, reshaped, reshaped
 
 local function swapped(g, x, a, b)
-  local order = {}
-  for d = 1, #x.shape do order[d] = d end
+  local order = lists.times(#x.shape, function(d) return d end)
   if #order > 0 then order[a], order[b] = order[b], order[a] end
   return { g:permute(x, order) }
 end
@@ -29,35 +29,30 @@ function M.transpose_copy(g, op)
 end
 
 function M.permute_copy(g, op)
-  local order = {}
-  for d, from in ipairs(op.args.dims) do order[d] = from % #op.x[1].shape + 1 end
-  return { g:permute(op.x[1], order) }
+  return { g:permute(op.x[1], lists.map(op.args.dims, function(d) return d % #op.x[1].shape + 1 end)) }
 end
 
 function M.narrow_copy(g, op)
   local x = op.x[1]
-  local axis = (op.args.dim or 0) % #x.shape + 1
+  local axis = tools.axis(op.args.dim, 0, #x.shape)
   return { g:slice(x, axis, (op.args.start or 0) % math.max(1, x.shape[axis]), op.out[1].shape[axis]) }
 end
 
 local function split(g, op)
-  local x, made, past = op.x[1], {}, 0
-  local axis = (op.args.dim or 0) % #x.shape + 1
-  for k, out in ipairs(op.out) do
-    made[k] = g:slice(x, axis, past, out.shape[axis])
+  local x, past = op.x[1], 0
+  local axis = tools.axis(op.args.dim, 0, #x.shape)
+  return lists.map(op.out, function(out)
     past = past + out.shape[axis]
-  end
-  return made
+    return g:slice(x, axis, past - out.shape[axis], out.shape[axis])
+  end)
 end
 
 M.split_copy, M.split_with_sizes_copy = split, split
 
 -- Each slice along an axis, without that axis.
 function M.unbind_copy(g, op)
-  local x, made = op.x[1], {}
-  local axis = (op.args.dim or 0) % #x.shape + 1
-  for k, out in ipairs(op.out) do made[k] = g:reshape(g:slice(x, axis, k - 1, 1), out.shape) end
-  return made
+  local x, axis = op.x[1], tools.axis(op.args.dim, 0, #op.x[1].shape)
+  return lists.map(op.out, function(out, k) return g:reshape(g:slice(x, axis, k - 1, 1), out.shape) end)
 end
 
 -- A plane turned by quarters.
@@ -85,7 +80,7 @@ function M.masked_scatter(g, op)
   local out = op.out[1].shape
   local mask, source = flat(g, g:broadcast(op.by.mask, out)), flat(g, op.by.source)
   local ones = g:map("A ? 1 : 0", "int64", { mask }, "bool")
-  local count = g:node { kind = "scan", op = "sum", inputs = { ones }, axis = 1, shape = ones.shape, dtype = "int64" }
+  local count = g:scan("sum", ones, 1)
   local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
   local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, g:pick(source, at, 1), flat(g, g:broadcast(op.x[1], out)) }, nil, { "bool" })
   return { g:reshape(joined, out) }

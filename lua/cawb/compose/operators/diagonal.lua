@@ -1,6 +1,7 @@
 -- Diagonals, and writes into a part of a copy.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -9,11 +10,7 @@ local function axis(d, rank) return (d or 0) % rank + 1 end
 
 -- The dimensions but two, in order.
 local function others(rank, a, b)
-  local list = {}
-  for d = 1, rank do
-    if d ~= a and d ~= b then list[#list + 1] = d end
-  end
-  return list
+  return lists.filter(lists.times(rank, function(d) return d end), function(d) return d ~= a and d ~= b end)
 end
 
 -- In the plane of dimensions a and b: for an index i the place along the diagonal, and the guards that hold only on it.
@@ -24,10 +21,7 @@ end
 
 -- An index of the whole as one of the diagonal, which is the last dimension.
 local function on(i, rest, place)
-  local j = {}
-  for k, d in ipairs(rest) do j[k] = i[d] end
-  j[#j + 1] = place
-  return j
+  return lists.append(lists.map(rest, function(d) return i[d] end), { place })
 end
 
 function M.diag_embed(g, op)

@@ -225,8 +225,7 @@ local function scan(name)
   return function(g, op)
     local x = taken(g, op.x[1], op.out[1].dtype)
     if #x.shape == 0 then return { x } end
-    return { g:node { kind = "scan", op = name, inputs = { x }, axis = op.args.dim % #x.shape + 1, shape = x.shape,
-                      dtype = x.dtype } }
+    return { g:scan(name, x, op.args.dim % #x.shape + 1) }
   end
 end
 

@@ -5,14 +5,13 @@
 local constant = require "cawb.compose.operators.constant"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local operators = require "cawb.compose.operators.operators"
 
 local M = {}
 
 local function extent(t)
-  local n = 1
-  for d, size in ipairs(t.shape) do n = n + (size - 1) * t.strides[d] end
-  return n
+  return 1 + lists.sum(t.shape, function(size, d) return (size - 1) * t.strides[d] end)
 end
 
 -- Dimensions by stride, the largest first, without those that add nothing to an address.
@@ -30,8 +29,7 @@ end
 
 -- The indices in tensor t of an address, counted from t's first element; and the remainder.
 local function decode(t, address)
-  local i = {}
-  for d = 1, #t.shape do i[d] = index.const(0) end
+  local i = lists.times(#t.shape, function() return index.const(0) end)
   for _, d in ipairs(by_stride(t)) do
     i[d] = index.div(address, t.strides[d])
     address = index.mod(address, t.strides[d])
@@ -40,11 +38,8 @@ local function decode(t, address)
 end
 
 local function same_layout(a, b)
-  if a.offset ~= b.offset or #a.shape ~= #b.shape then return false end
-  for d, n in ipairs(a.shape) do
-    if n ~= b.shape[d] or (n > 1 and a.strides[d] ~= b.strides[d]) then return false end
-  end
-  return true
+  return a.offset == b.offset and graphs.same(a.shape, b.shape)
+    and lists.all(a.shape, function(n, d) return n <= 1 or a.strides[d] == b.strides[d] end)
 end
 
 -- If t is h with its dimensions in another order, apart from dimensions of size one, returns the dimension of t for each dimension
@@ -87,9 +82,7 @@ local function read(self, t)
   local order = reordered(h, t)
   if order then
     return self.graph:view(h.node, t.shape, function(i)
-      local j = {}
-      for d in ipairs(h.shape) do j[d] = order[d] and i[order[d]] or index.const(0) end
-      return j
+      return lists.times(#h.shape, function(d) return order[d] and i[order[d]] or index.const(0) end)
     end)
   end
   return self.graph:view(h.node, t.shape, function(i)
@@ -160,9 +153,7 @@ local function operands(self, entry, places)
 end
 
 local function shapes(list)
-  local words = {}
-  for k, t in ipairs(list) do words[k] = ("%s[%s]"):format(t.dtype, table.concat(t.shape, ", ")) end
-  return table.concat(words, ", ")
+  return table.concat(lists.map(list, function(t) return ("%s[%s]"):format(t.dtype, table.concat(t.shape, ", ")) end), ", ")
 end
 
 -- The message for an operator that cannot be lowered, with its shapes and its line.
@@ -187,13 +178,6 @@ local asks = { _local_scalar_dense = true, item = true, is_nonzero = true, equal
 -- Whether a node follows from constants alone: then so does what the program does with it, and the record is right for every call.
 local function is_known(x)
   return graphs.all(x, function(y) return y.kind ~= "unknown" and not (y.kind == "leaf" and y.source:find ":") end)
-end
-
-local function are_known(list)
-  for _, x in ipairs(list) do
-    if not is_known(x) then return false end
-  end
-  return true
 end
 
 -- A number that the program took from a parameter or buffer: it serves where an operator's constructor fills a tensor with it. All
@@ -221,7 +205,7 @@ local function take(self, entry, places)
   local x, by = operands(self, entry, places)
   if not x then return unknown(self, entry, places, by) end
   if asks[entry.name] then
-    if are_known(x) then return end
+    if lists.all(x, is_known) then return end
     self.asked = trouble(entry, places, "the program goes on as this number says, so what it does follows from data; "
       .. "where it only computes with it, leave it in its tensor")
     return

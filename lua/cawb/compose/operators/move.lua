@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
@@ -10,10 +11,8 @@ local M = {}
 local function copy(g, op)
   local x, dtype = op.x[1], op.out[1].dtype
   if x.dtype == dtype then return { g:view(x, x.shape, function(i) return i end) } end
-  local to_whole = dtype ~= "bool" and (dtype:find "int")
   local half = types.is_narrow(dtype) and dtype .. "(A)"
-  return { g:map(dtype == "bool" and "A != 0" or half or to_whole and "A" or "A", dtype, { x },
-                 dtype == "bool" and x.dtype or to_whole and x.dtype or dtype) }
+  return { g:map(dtype == "bool" and "A != 0" or half or "A", dtype, { x }, (dtype == "bool" or dtype:find "int") and x.dtype or dtype) }
 end
 
 M.clone, M._to_copy, M.lift_fresh, M.contiguous, M.alias = copy, copy, copy, copy, copy
@@ -30,9 +29,9 @@ end
 local function filled(value)
   return function(g, op)
     local v = value
-    if v == nil then v = op.args.fill_value end
-    if v == nil then v = op.args.value end
-    if v == nil then v = op.args.s end
+    for _, name in ipairs { "fill_value", "value", "s" } do
+      if v == nil then v = op.args[name] end
+    end
     if v == nil then return { g:broadcast(op.x[#op.x], op.out[1].shape) } end
     return { g:fill(v, op.out[1].shape, op.out[1].dtype) }
   end
@@ -69,19 +68,15 @@ function M.eye(g, op)
 end
 
 function M.cat(g, op)
-  local out, parts = op.out[1], {}
-  for k, x in ipairs(op.x) do parts[k] = tools.taken(g, x, out.dtype) end
+  local out = op.out[1]
+  local parts = lists.map(op.x, function(x) return tools.taken(g, x, out.dtype) end)
   return { g:concatenate(parts, op.args.dim % #out.shape + 1, out.shape) }
 end
 
 function M.stack(g, op)
-  local out, parts = op.out[1], {}
-  local axis = (op.args.dim or 0) % #out.shape + 1
-  for k, x in ipairs(op.x) do
-    local shape = { table.unpack(x.shape) }
-    table.insert(shape, axis, 1)
-    parts[k] = g:reshape(tools.taken(g, x, out.dtype), shape)
-  end
+  local out = op.out[1]
+  local axis = tools.axis(op.args.dim, 0, #out.shape)
+  local parts = lists.map(op.x, function(x) return g:reshape(tools.taken(g, x, out.dtype), index.with(out.shape, axis, 1)) end)
   return { g:concatenate(parts, axis, out.shape) }
 end
 
@@ -90,9 +85,7 @@ function M.flip(g, op)
   local axes = tools.axes_of(op.args.dims, #x.shape)
   if #op.args.dims == 0 then axes = {} end
   return { g:view(x, x.shape, function(i)
-    local j = {}
-    for d, n in ipairs(x.shape) do j[d] = axes[d] and index.back(i[d], n) or i[d] end
-    return j
+    return lists.map(x.shape, function(n, d) return axes[d] and index.back(i[d], n) or i[d] end)
   end) }
 end
 
@@ -133,18 +126,14 @@ function M.constant_pad_nd(g, op)
   local x, pad, out = op.x[1], op.args.pad, op.out[1].shape
   local function ahead(d) return pad[2 * (#x.shape - d) + 1] or 0 end
   return { g:padded(x, out, function(i)
-    local j = {}
-    for d = 1, #x.shape do j[d] = index.plus(i[d], -ahead(d)) end
-    return j
+    return lists.times(#x.shape, function(d) return index.plus(i[d], -ahead(d)) end)
   end, op.args.value or 0) }
 end
 
 M["repeat"] = function(g, op)
   local x, out = op.x[1], op.out[1].shape
   return { g:view(x, out, function(i)
-    local j = {}
-    for d, n in ipairs(x.shape) do j[d] = index.mod(i[#out - #x.shape + d], n) end
-    return j
+    return lists.map(x.shape, function(n, d) return index.mod(i[#out - #x.shape + d], n) end)
   end) }
 end
 

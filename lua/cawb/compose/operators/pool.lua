@@ -1,6 +1,7 @@
 -- Pooling: reduces over the axes of a window, which a view lays out behind each place.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -9,9 +10,7 @@ local M = {}
 local function each(list, dims, default)
   if type(list) == "number" then list = { list } end
   if not list or #list == 0 then list = default end
-  local out = {}
-  for d = 1, dims do out[d] = #list == 1 and list[1] or list[d] end
-  return out
+  return lists.times(dims, function(d) return #list == 1 and list[1] or list[d] end)
 end
 
 -- A window's sizes, steps, paddings and dilations, and the dimensions ahead of space.
@@ -23,9 +22,7 @@ end
 
 -- x with the window's axes behind its own: outside x it is `fill`.
 local function windows(g, x, w, out, fill)
-  local shape = { table.unpack(out) }
-  for _, n in ipairs(w.size) do shape[#shape + 1] = n end
-  local view = g:padded(x, shape, function(i)
+  local view = g:padded(x, lists.joined(out, w.size), function(i)
     local j = { table.unpack(i, 1, w.ahead) }
     for d = 1, w.dims do
       local place = index.scale(i[w.ahead + d], w.stride[d])
@@ -82,7 +79,7 @@ function M.col2im(g, op)
     for d = 1, 2 do
       local place = index.div(from(i, d), w.stride[d])
       guards[#guards + 1] = index.scale(index.mod(from(i, d), w.stride[d]), -1)
-      table.move(index.inside(place, parts[w.ahead + 2 + d]), 1, 2, #guards + 1, guards)
+      lists.append(guards, index.inside(place, parts[w.ahead + 2 + d]))
     end
     return guards
   end, 0)
@@ -135,12 +132,9 @@ M.max_pool2d_with_indices, M.max_pool3d_with_indices, M.max_pool2d = max_pool(2)
 
 -- How many elements each window counts. Windows may reach beyond the padding where ceil_mode is set.
 local function counted(g, x, w, out, include)
-  local ones = {}
-  for d = 1, #x.shape do ones[d] = d <= w.ahead and 1 or x.shape[d] + (include and 2 * w.padding[d - w.ahead] or 0) end
-  local one = g:fill(1, ones, x.dtype)
+  local one = g:fill(1, lists.map(x.shape, function(n, d) return d <= w.ahead and 1 or n + (include and 2 * w.padding[d - w.ahead] or 0) end), x.dtype)
   local wide = setmetatable({ padding = include and each(0, w.dims) or w.padding }, { __index = w })
-  local places = {}
-  for d = 1, #out do places[d] = d <= w.ahead and 1 or out[d] end
+  local places = lists.map(out, function(n, d) return d <= w.ahead and 1 or n end)
   return g:reduce("sum", windows(g, one, wide, places, 0), behind(out, w.dims))
 end
 

@@ -1,6 +1,8 @@
 -- Products: of matrices, convolutions, attention.
 
+local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -111,9 +113,7 @@ local function geometry(op, x, w)
   local dims = #x.shape - 2
   local function each(v, default)
     if type(v) == "number" then v = { v } end
-    local out = {}
-    for d = 1, dims do out[d] = v and (#v == 1 and v[1] or v[d]) or default end
-    return out
+    return lists.times(dims, function(d) return v and (#v == 1 and v[1] or v[d]) or default end)
   end
   return { dims = dims, groups = op.args.groups or 1, transposed = op.args.transposed == true,
            stride = each(op.args.stride, 1), padding = each(op.args.padding, 0), dilation = each(op.args.dilation, 1),
@@ -131,8 +131,14 @@ local function tap(c, x, d, o, k)
     place = index.div(at, c.stride[d])
     guards = { index.scale(index.mod(at, c.stride[d]), -1) }
   end
-  table.move(index.inside(place, n), 1, 2, #guards + 1, guards)
-  return place, guards
+  return place, lists.append(guards, index.inside(place, n))
+end
+
+-- The sum of products along these dimensions.
+local function summed(g, x, a, b, first, last)
+  local axes = {}
+  for d = first, last do axes[d] = true end
+  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
 end
 
 -- Output channels, inputs of one, and the axes (n, o, space.., c, taps..) that products are summed over.
@@ -146,7 +152,7 @@ local function direct(g, x, w, c, out)
     for d = 1, c.dims do
       local place, more = tap(c, x, d, i[d + 2], i[first + d])
       j[d + 2] = place
-      for _, e in ipairs(more) do guards[#guards + 1] = e end
+      lists.append(guards, more)
     end
     return j, guards
   end
@@ -156,9 +162,7 @@ local function direct(g, x, w, c, out)
     local from = index.add(i[first], index.div(i[2], each), ins)
     return list({ from, index.mod(i[2], each) }, table.unpack(i, first + 1))
   end)
-  local axes = {}
-  for d = first, #wide do axes[d] = true end
-  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
+  return summed(g, x, a, b, first, #wide)
 end
 
 -- A transposed convolution of one channel a group, without dilation: an output meets each stride-th tap alone.
@@ -172,23 +176,19 @@ local function met(g, x, w, c, out)
       by[d + 2] = index.add(index.mod(at, c.stride[d]), q, c.stride[d])
       from[d + 2] = index.add(index.div(at, c.stride[d]), q, -1)
       guards[#guards + 1] = index.back(by[d + 2], c.taps[d])
-      for _, e in ipairs(index.inside(from[d + 2], x.shape[d + 2])) do guards[#guards + 1] = e end
+      lists.append(guards, index.inside(from[d + 2], x.shape[d + 2]))
     end
     return from, by, guards
   end
   local function guards(i) return (select(3, places(i))) end
   local a = g:view(x, wide, function(i) return (places(i)) end, guards, 0)
   local b = g:view(w, wide, function(i) return (select(2, places(i))) end, guards, 0)
-  local axes = {}
-  for d = #out + 1, #wide do axes[d] = true end
-  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
+  return summed(g, x, a, b, #out + 1, #wide)
 end
 
 -- How many products an output is the sum of.
 local function terms(x, c)
-  local n = x.shape[2] // c.groups
-  for _, k in ipairs(c.taps) do n = n * k end
-  return n
+  return x.shape[2] // c.groups * graphs.numel(c.taps)
 end
 
 -- Whether a convolution has so few products that memory bounds it: then no library computes it.
@@ -257,10 +257,8 @@ local function attention(g, op)
   local rank, dtype = #q.shape, q.dtype
   if op.args.dropout_p and op.args.dropout_p ~= 0 then return nil, "its dropout is random" end
   k, v = for_heads(g, k, q.shape[rank - 2], rank), for_heads(g, v, q.shape[rank - 2], rank)
-  local order = {}
-  for d = 1, rank do order[d] = d end
-  order[rank - 1], order[rank] = rank, rank - 1
-  local scores = product(g, q, g:permute(k, order))
+  local scores = product(g, q, g:view(k, index.listed(k.shape, 1, rank - 2, k.shape[rank], k.shape[rank - 1]),
+    function(i) return index.listed(i, 1, rank - 2, i[rank], i[rank - 1]) end))
   local scale = op.args.scale or 1 / math.sqrt(q.shape[rank])
   scores = g:map("A * B", dtype, { scores, g:fill(scale, {}, dtype) })
   if mask and mask.dtype == "bool" then

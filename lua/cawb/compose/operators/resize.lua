@@ -3,6 +3,7 @@
 -- are the reference, they are rounded as PyTorch rounds them.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -72,9 +73,7 @@ local function factors(op, dims)
   local list = op.args.scale_factors
   if type(list) == "number" then list = { list } end
   local names = dims == 1 and { "scales" } or dims == 2 and { "scales_h", "scales_w" } or { "scales_d", "scales_h", "scales_w" }
-  local out = {}
-  for d = 1, dims do out[d] = list and list[d] or op.args[names[d]] or false end
-  return out
+  return lists.times(dims, function(d) return list and list[d] or op.args[names[d]] or false end)
 end
 
 -- With linear taps, or cubic ones where there are none.

@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -47,12 +48,10 @@ local function neighbours(g, at, n, how)
     local second = g:map("A + 1.0", dtype, { first })
     return { neighbour(g, first, n, g:map("1.0 - A", dtype, { part })), neighbour(g, second, n, part) }
   end
-  local list = {}
-  for k, tap in ipairs(tools.cubic(dtype)) do
+  return lists.map(tools.cubic(dtype), function(tap)
     local there = pad(g, g:map("A + B", dtype, { first, g:fill(tap[1], {}, dtype) }), n, how.aligned)
-    list[k] = neighbour(g, g:map("rint(A)", dtype, { there }), n, g:map(tap[2], dtype, { part }))
-  end
-  return list
+    return neighbour(g, g:map("rint(A)", dtype, { there }), n, g:map(tap[2], dtype, { part }))
+  end)
 end
 
 -- All ways to choose one neighbour in each dimension: { place in the plane, weight, inside }.
@@ -73,13 +72,12 @@ end
 
 -- The coordinates in the grid's last dimension. Its first one belongs to the last dimension of x.
 local function coordinates(g, grid, dims, lots)
-  local list, n = {}, #grid.shape
+  local n = #grid.shape
   local shape = { table.unpack(grid.shape, 1, n - 1) }
-  for d = 1, dims do
+  return lists.times(dims, function(d)
     local one = g:view(grid, shape, function(i) return index.with(i, n, index.const(dims - d)) end)
-    list[d] = g:reshape(one, { shape[1], 1, lots })
-  end
-  return list
+    return g:reshape(one, { shape[1], 1, lots })
+  end)
 end
 
 local function sampler(dims)
@@ -87,8 +85,8 @@ local function sampler(dims)
     local x, grid, out = op.by.input or op.x[1], op.by.grid or op.x[2], op.out[1]
     local how = { mode = op.args.interpolation_mode, padding = op.args.padding_mode, aligned = op.args.align_corners }
     if x.dtype ~= "float32" and x.dtype ~= "float64" then return nil, "of 16 bits its places are rounded too far" end
-    local lots, sizes, axes = graphs.numel { table.unpack(out.shape, 3) }, { table.unpack(x.shape, 3) }, {}
-    for d, at in ipairs(coordinates(g, grid, dims, lots)) do axes[d] = neighbours(g, at, sizes[d], how) end
+    local lots, sizes = graphs.numel { table.unpack(out.shape, 3) }, { table.unpack(x.shape, 3) }
+    local axes = lists.map(coordinates(g, grid, dims, lots), function(at, d) return neighbours(g, at, sizes[d], how) end)
     local source = g:reshape(x, { x.shape[1], x.shape[2], graphs.numel(sizes) })
     -- where a place is NaN, PyTorch's planes are NaN, and its spaces 0
     local shape, sum = { out.shape[1], out.shape[2], lots }, nil
@@ -143,11 +141,7 @@ end
 
 local function wide(g, x, shape, ...)
   local dims = { ... }
-  return g:view(x, shape, function(i)
-    local j = {}
-    for k, d in ipairs(dims) do j[k] = i[d] end
-    return j
-  end)
+  return g:view(x, shape, function(i) return lists.map(dims, function(d) return i[d] end) end)
 end
 
 -- The rows of a table that a list names.

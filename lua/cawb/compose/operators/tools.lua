@@ -1,5 +1,6 @@
 -- Shared by constructors of several rooms: sets of dimensions, means, exponentials.
 
+local lists = require "cawb.base.lists"
 local tree = require "cawb.compose.ir.tree"
 
 local M = {}
@@ -22,6 +23,14 @@ function M.count(shape, axes)
   for d in pairs(axes) do n = n * (shape[d] or 1) end
   return n
 end
+
+local summed = lists.set { "float32", "float64", "float16", "bfloat16", "int64", "int32" }
+
+--- Whether kernels of scans and segments sum numbers of a type.
+function M.is_summed(dtype) return summed[dtype] == true end
+
+--- The dimension, from 1, that an argument names, or else this default; both from 0, or counted from the end.
+function M.axis(dim, default, rank) return (dim or default) % math.max(rank, 1) + 1 end
 
 --- The operand in the type that the result is computed in.
 function M.taken(g, x, dtype) return x.dtype == dtype and x or g:map("A", dtype, { x }, dtype) end

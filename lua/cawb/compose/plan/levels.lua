@@ -4,6 +4,7 @@ local graphs = require "cawb.compose.ir.graph"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 local schedule = require "cawb.compose.schedule.schedule"
 local show = require "cawb.compose.plan.show"
 local store = require "cawb.compose.ir.store"
@@ -14,11 +15,7 @@ local M = {}
 
 local WIDTH = 100                     -- of a node's value
 
-local function named(nodes)
-  local words = {}
-  for k, x in ipairs(nodes) do words[k] = "%" .. x.id end
-  return table.concat(words, " ")
-end
+local function named(nodes) return table.concat(lists.map(nodes, function(x) return "%" .. x.id end), " ") end
 
 -- The number that a node is everywhere, as text; nil where it is none.
 local function constant(x)
@@ -113,8 +110,7 @@ function M.graph(made)
       rows[#rows + 1] = { "%" .. x.id, x.kind, type_of(x), display.shorten(value_of(x), WIDTH), readers(x, outputs), source(x.from) }
     end
   end
-  local lines = show.rewritten(made.rewrites)
-  return table.move(display.table({ "node", "kind", "type", "value", "read by", "operator" }, rows), 1, #rows + 1, #lines + 1, lines)
+  return lists.joined(show.rewritten(made.rewrites), display.table({ "node", "kind", "type", "value", "read by", "operator" }, rows))
 end
 
 -- ---- kernels
@@ -148,22 +144,17 @@ end
 
 -- Members that are not stored.
 local function inner(kernel)
-  local stored, list = {}, {}
-  for _, x in ipairs(kernel.roots) do stored[x] = true end
-  for _, x in ipairs(kernel.members) do
-    if not stored[x] then list[#list + 1] = x end
-  end
-  return list
+  local stored = lists.set(kernel.roots)
+  return lists.filter(kernel.members, function(x) return not stored[x] end)
 end
 
 --- A line for each kernel: its name in schedules, its family, the nodes that it stores, computes on the way and reads, its launches as
 --- blocks x threads, and how it goes about it.
 function M.kernels(made)
-  local rows = {}
-  for k, kernel in ipairs(made.kernels) do
-    rows[k] = { schedule.key(kernel), kernel.name, family(kernel), named(kernel.roots), named(inner(kernel)), named(kernels.loads(kernel)), launches(kernel),
-                options_of(made, kernel) }
-  end
+  local rows = lists.map(made.kernels, function(kernel)
+    return { schedule.key(kernel), kernel.name, family(kernel), named(kernel.roots), named(inner(kernel)), named(kernels.loads(kernel)), launches(kernel),
+             options_of(made, kernel) }
+  end)
   return display.table({ "key", "kernel", "family", "stores", "computes", "reads", "blocks x threads", "how" }, rows)
 end
 

@@ -1,5 +1,7 @@
 -- limits: the limits of a plan: steps, and the memory of its device.
 
+local lists = require "cawb.base.lists"
+
 local M = {}
 
 local STEPS = 4096          -- of core/gpu/plan/record.h
@@ -18,9 +20,7 @@ local function steps(kernels)
 end
 
 local function bytes_of(specs)
-  local sum = 0
-  for _, spec in ipairs(specs or {}) do sum = sum + (spec.bytes or spec.items and bytes_of(spec.items) or 0) end
-  return sum
+  return lists.sum(specs or {}, function(spec) return spec.bytes or spec.items and bytes_of(spec.items) or 0 end)
 end
 
 --- Why a plan cannot run, or nil. `made` has kernels and `scratch`, bytes; `memory`: bytes of the device, where known.

@@ -2,6 +2,7 @@
 -- long programs, as of nets of a hundred layers, all kernels, become one too where they differ only in whole numbers. These numbers are
 -- parameters then: those that generators marked (ir/literal.lua), in a kernel ahead of the first call divisors too.
 
+local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 
 local M = {}
@@ -21,10 +22,7 @@ local GLOBAL = "__global__[^{;]-" .. MARK .. "([%w_]*)%("
 local function is_ahead(kernel, marked)
   local own = {}
   for suffix in marked:gmatch(GLOBAL) do own[kernel.name .. suffix] = true end
-  for _, launch in ipairs(kernel.made.launches) do
-    if own[launch.kernel] and not launch.prepare then return false end
-  end
-  return true
+  return lists.all(kernel.made.launches, function(launch) return not own[launch.kernel] or launch.prepare end)
 end
 
 -- A piece of a kernel's text: the text without comments, its numbers, and a key, with the tables in front, under which others are alike. A
@@ -40,27 +38,20 @@ end
 
 -- Which numbers differ within a group: a parameter for each list of values, and the parameter of each number.
 local function parameters_of(group)
-  local of, lists, by_list = {}, {}, {}
+  local of, differing, by_list = {}, {}, {}
   for k = 1, #group[1].values do
-    local values, differs = {}, false
-    for n, p in ipairs(group) do
-      values[n] = p.values[k]
-      differs = differs or values[n] ~= values[1]
-    end
-    local list = table.concat(values, " ")
+    local values = lists.map(group, function(p) return p.values[k] end)
+    local list, differs = table.concat(values, " "), lists.any(values, function(v) return v ~= values[1] end)
     if differs and not by_list[list] then
-      lists[#lists + 1] = values
-      by_list[list] = #lists
+      differing[#differing + 1] = values
+      by_list[list] = #differing
     end
     of[k] = differs and by_list[list] or nil
   end
-  return of, lists
+  return of, differing
 end
 
-local function type_of(values)
-  for _, v in ipairs(values) do if v >= 1 << 31 then return "long long" end end
-  return "int"
-end
+local function type_of(values) return lists.any(values, function(v) return v >= 1 << 31 end) and "long long" or "int" end
 
 -- A line whose functions of the kernel's own get the parameters first. A definition begins a line at its start; elsewhere are calls.
 local function extended(line, declared, passed)
@@ -73,12 +64,11 @@ local function extended(line, declared, passed)
 end
 
 -- The text of a piece whose numbers are these parameters.
-local function rewritten(p, of, lists)
-  local declared, passed = {}, {}
-  for n, values in ipairs(lists) do declared[n], passed[n] = ("const %s c%d"):format(type_of(values), n), "c" .. n end
-  declared, passed = table.concat(declared, ", "), table.concat(passed, ", ")
+local function rewritten(p, of, differing)
+  local declared = table.concat(lists.map(differing, function(values, n) return ("const %s c%d"):format(type_of(values), n) end), ", ")
+  local passed = table.concat(lists.map(differing, function(_, n) return "c" .. n end), ", ")
   local text = literal.replaced(p.marked, function(k) return of[k] and "c" .. of[k] end)
-  if #lists > 0 then text = text:gsub("[^\n]+", function(line) return extended(line, declared, passed) end) end
+  if #differing > 0 then text = text:gsub("[^\n]+", function(line) return extended(line, declared, passed) end) end
   return (without_indentation(text):gsub(MARK, p.kernel.name))
 end
 
@@ -91,12 +81,11 @@ end
 local function join(group, becomes)
   local first = group[1]
   if #group == 1 then return end
-  local of, lists = parameters_of(group)
-  first.text = rewritten(first, of, lists)
+  local of, differing = parameters_of(group)
+  first.text = rewritten(first, of, differing)
   for n, p in ipairs(group) do
     if n > 1 then p.text = "" end
-    local own = {}
-    for k, values in ipairs(lists) do own[k] = values[n] end
+    local own = lists.map(differing, function(values) return values[n] end)
     for suffix in p.marked:gmatch(GLOBAL) do
       becomes[p.kernel.name .. suffix] = { name = first.kernel.name .. suffix, numbers = own }
     end
@@ -128,33 +117,20 @@ local function rename(kernels, becomes)
   end
 end
 
-local function any_ahead(made)
-  for _, launch in ipairs(made.launches) do if launch.prepare then return true end end
-  return false
-end
+local function any_ahead(made) return lists.any(made.launches, function(launch) return launch.prepare end) end
 
 --- Kernels that differ in whole numbers alone become one: `all`, or those that run only before the first call.
 function M.alike(kernels, all)
-  local groups, order, list, becomes = {}, {}, {}, {}
+  local list, pieces, becomes = {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
     if made and made.text and (all or any_ahead(made)) then
       local tables, texts = texts_of(made)
-      local one = { made = made, tables = tables, pieces = {} }
-      list[#list + 1] = one
-      for k, text in ipairs(texts) do
-        local p = piece_of(kernel, tables, text)
-        one.pieces[k] = p
-        local key = (all or p.ahead) and p.key or p
-        if not groups[key] then
-          groups[key] = {}
-          order[#order + 1] = key
-        end
-        table.insert(groups[key], p)
-      end
+      list[#list + 1] = { made = made, tables = tables, pieces = lists.map(texts, function(text) return piece_of(kernel, tables, text) end) }
+      lists.append(pieces, list[#list].pieces)
     end
   end
-  for _, key in ipairs(order) do join(groups[key], becomes) end
+  for _, group in ipairs(lists.groups(pieces, function(p) return (all or p.ahead) and p.key or p end)) do join(group, becomes) end
   gather(list)
   rename(kernels, becomes)
 end
@@ -179,9 +155,7 @@ function M.same(kernels)
 end
 
 local function bytes_of(kernels)
-  local sum = 0
-  for _, kernel in ipairs(kernels) do sum = sum + #literal.plain(kernel.made and kernel.made.text or "") end
-  return sum
+  return lists.sum(kernels, function(kernel) return #literal.plain(kernel.made and kernel.made.text or "") end)
 end
 
 --- Both, the second of all kernels where the texts are long; `from`: bytes from which on they are.

@@ -3,16 +3,13 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local library = require "cawb.compose.ir.library"
+local lists = require "cawb.base.lists"
 local memory = require "cawb.compose.plan.memory"
 local types = require "cawb.torch.types"
 
 local M = {}
 
-local function list(values)
-  local words = {}
-  for k, v in ipairs(values) do words[k] = ("%d"):format(v) end
-  return "{ " .. table.concat(words, ", ") .. " }"
-end
+local list = library.list
 
 --- A leaf in the words of a plan.
 function M.leaf_name(x)
@@ -49,11 +46,8 @@ end
 
 --- What a plan says of the tensors that it was made for, a list of { name = in words of the plan, dtype =, shape =, strides = }.
 function M.expectations(tensors)
-  local lines = { expect }
-  for _, t in ipairs(tensors) do
-    lines[#lines + 1] = ("expect(%s, %q, %s, %s)"):format(t.name, t.dtype, list(t.shape), list(t.strides))
-  end
-  return table.concat(lines, "\n")
+  local lines = lists.map(tensors, function(t) return ("expect(%s, %q, %s, %s)"):format(t.name, t.dtype, list(t.shape), list(t.strides)) end)
+  return table.concat({ expect, table.unpack(lines) }, "\n")
 end
 
 -- Numbers that are zero before a kernel, a few each: they lie beside each other and are cleared in one step. Those of
@@ -115,9 +109,8 @@ local function namer(of, at, flags)
 end
 
 local function step_text(kernel, launch, name)
-  local words = {}
   if launch.fill then return ("memset(%s, %d)"):format(name(launch.fill, kernel), launch.value) end
-  for k, x in ipairs(launch.arguments) do words[k] = name(x, kernel) end
+  local words = lists.map(launch.arguments, function(x) return name(x, kernel) end)
   local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
   if launch.cluster then more = ("%s, cluster = %s"):format(more, list(launch.cluster)) end
   if launch.cooperative then more = more .. ", cooperative = true" end
@@ -152,11 +145,7 @@ function M.about(kernel)
   return #words > 0 and table.concat(words, ", ") or "a copy"
 end
 
-local function bytes_of(places)
-  local sum = 0
-  for _, p in ipairs(places) do sum = sum + p.numel * types.size(p.dtype) end
-  return sum
-end
+local function bytes_of(places) return lists.sum(places, function(p) return p.numel * types.size(p.dtype) end) end
 
 --- The text, and the bytes of scratch that it takes. `kernels` in order, each with `roots`, `reads` and `made` (or a library's node).
 function M.text(g, kernels)

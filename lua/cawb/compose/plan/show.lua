@@ -4,6 +4,7 @@
 local display = require "cawb.base.display"
 local graphs = require "cawb.compose.ir.graph"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 local plan = require "cawb.compose.plan.plan"
 local types = require "cawb.torch.types"
 
@@ -21,26 +22,16 @@ end
 local function size(x) return graphs.numel(x.shape) * types.size(x.dtype) end
 
 --- The bytes that a kernel reads and writes at least.
-function M.bytes(kernel)
-  local sum = 0
-  for _, x in ipairs(kernels.loads(kernel)) do sum = sum + size(x) end
-  for _, x in ipairs(kernel.roots) do sum = sum + size(x) end
-  return sum
-end
+function M.bytes(kernel) return lists.sum(kernels.loads(kernel), size) + lists.sum(kernel.roots, size) end
 
 local function shape(kernel)
-  local words = {}
-  for k, x in ipairs(kernel.roots) do words[k] = "[" .. table.concat(x.shape, ", ") .. "]" end
-  return table.concat(words, " ")
+  return table.concat(lists.map(kernel.roots, function(x) return "[" .. table.concat(x.shape, ", ") .. "]" end), " ")
 end
 
 -- Launches and calls of a kernel in each call of the plan, as a profile has them: where memory is filled it has nothing.
 local function steps_of(kernel)
-  local count = kernel.call and 1 or 0
-  for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
-    if launch.kernel and not launch.prepare then count = count + 1 end
-  end
-  return count
+  local launches = lists.filter(kernel.made and kernel.made.launches or {}, function(launch) return launch.kernel and not launch.prepare end)
+  return #launches + (kernel.call and 1 or 0)
 end
 
 --- Of each kernel its launches in a profile; nil where these are others.
@@ -81,8 +72,7 @@ end
 
 -- How often a kernel's text was generated: once for each kernel.
 local function texts(made)
-  local calls = 0
-  for _, kernel in ipairs(made.kernels) do calls = calls + (kernel.call and 1 or 0) end
+  local calls = #lists.filter(made.kernels, function(kernel) return kernel.call end)
   return ("generated: texts %d, for kernels %d; calls of libraries %d"):format(made.texts, #made.kernels - calls, calls)
 end
 
@@ -117,9 +107,7 @@ function M.lines(made, profile, rate)
     if seconds and rate and not kernel.prepare then rows[k][7] = ("%.0f%%"):format(100 * moved / rate / seconds[k]) end
   end
   if seconds then head[6], head[7] = profile.modelled and "modelled time" or "time", rate and "share of peak bandwidth" or nil end
-  local lines = display.table(head, rows)
-  for _, line in ipairs(legend(made)) do lines[#lines + 1] = line end
-  for _, line in ipairs(M.rewritten(made.rewrites)) do lines[#lines + 1] = line end
+  local lines = lists.joined(display.table(head, rows), legend(made), M.rewritten(made.rewrites))
   for k, kernel in ipairs(made.kernels) do
     if kernel.instead then lines[#lines + 1] = ("step %d is not on tensor cores: %s"):format(k, kernel.instead) end
   end

@@ -7,6 +7,7 @@
 -- all results NaN. NaN in an input is kept, because it comes by another way. The subtraction of a first mean ahead of a second one
 -- stays: rounding would be larger without it.
 
+local lists = require "cawb.base.lists"
 local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
 local terms = require "cawb.compose.ir.tree.terms"
@@ -15,34 +16,26 @@ local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "what is added to it is taken away again" }
 
-local float = { float32 = true, float64 = true }
-
 -- ---- a shift: m times a product of elements of nodes; `of` lists { node, at = its place for a list of indices }
 
 local function shift(m, of, shape)
-  local i, words = view.variables(shape), {}
-  for k, one in ipairs(of) do
-    local places = {}
-    for d, e in ipairs(one.at(i)) do places[d] = e.key end
-    words[k] = ("%d[%s]"):format(one.node.id, table.concat(places, ","))
-  end
+  local i = view.variables(shape)
+  local words = lists.map(of, function(one)
+    return ("%d[%s]"):format(one.node.id, table.concat(lists.map(one.at(i), function(e) return e.key end), ","))
+  end)
   table.sort(words)
   return { m = m, of = of, key = table.concat(words, " ") }
 end
 
 -- The same with other indices: `at(i)` is where element i of the new shape was.
 local function moved(s, shape, at)
-  local of = {}
-  for k, one in ipairs(s.of) do of[k] = { node = one.node, at = function(i) return one.at(at(i)) end } end
+  local of = lists.map(s.of, function(one) return { node = one.node, at = function(i) return one.at(at(i)) end } end)
   return shift(s.m, of, shape)
 end
 
 local function is_constant(s, x, axes)
   local i = view.variables(x.shape)
-  for _, one in ipairs(s.of) do
-    if not views.free(one.at(i), axes) then return false end
-  end
-  return true
+  return lists.all(s.of, function(one) return views.free(one.at(i), axes) end)
 end
 
 -- ---- the shift of a reader's value: a shift, or nil; and whether it is known
@@ -50,15 +43,12 @@ end
 local steps = {}
 
 function steps.map(x, by)
-  if x.cast ~= x.dtype or x.casts or not float[x.dtype] then return nil, false end
-  local operands = {}
-  for k, input in ipairs(x.inputs) do
-    operands[k] = { shift = by[input], number = views.number(input), times = function(s)
-      local of = { views.shown(input), table.unpack(s.of) }
-      return shift(s.m, of, x.shape)
+  if x.cast ~= x.dtype or x.casts or not views.is_real(x) then return nil, false end
+  return shifts.of(x.expression, lists.map(x.inputs, function(input)
+    return { shift = by[input], number = views.number(input), times = function(s)
+      return shift(s.m, { views.shown(input), table.unpack(s.of) }, x.shape)
     end }
-  end
-  return shifts.of(x.expression, operands)
+  end))
 end
 
 function steps.view(x, by)
@@ -131,7 +121,7 @@ local function added(g, x)
 end
 
 function M.apply(g, x)
-  if not float[x.dtype] then return nil end
+  if not views.is_real(x) then return nil end
   for _, one in ipairs(added(g, x)) do
     local node, at, make = table.unpack(one)
     if node.dtype == x.dtype and views.is_fixed(node) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end

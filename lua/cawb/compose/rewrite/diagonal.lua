@@ -5,7 +5,9 @@
 -- build such a matrix it says: a kernel that knows of the zeros need not multiply). Zeros that data happens to have are none of these.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local view = require "cawb.compose.ir.view"
+local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "zeros beside a diagonal are not multiplied" }
 
@@ -47,18 +49,15 @@ local function block(g, x, k)
 end
 
 local function is_even(list)
-  for _, b in ipairs(list) do if b.rows ~= list[1].rows or b.columns ~= list[1].columns then return false end end
-  return true
+  return lists.all(list, function(b) return b.rows == list[1].rows and b.columns == list[1].columns end)
 end
 
 -- All blocks as a batch.
 local function stacked(g, x)
-  local first, pieces = x.blocks[1], {}
-  for k in ipairs(x.blocks) do
-    pieces[k] = { block(g, x, k), function(i) return { i[2], i[3] } end,
-                  k < #x.blocks and function(i) return index.inside(index.plus(i[1], 1 - k), 1) end or nil }
-  end
-  return g:join({ #x.blocks, first.rows, first.columns }, pieces)
+  local count, first = #x.blocks, x.blocks[1]
+  return g:join({ count, first.rows, first.columns }, lists.times(count, function(k)
+    return { block(g, x, k), function(i) return { i[2], i[3] } end, k < count and function(i) return index.inside(index.plus(i[1], 1 - k), 1) end or nil }
+  end))
 end
 
 local function batched(g, x, d, other, is_left)
@@ -97,7 +96,7 @@ local function without_zeros(g, x)
 end
 
 function M.apply(g, x)
-  if x.kind ~= "product" or not x.dtype:find "^float[36]" then return nil end
+  if x.kind ~= "product" or not views.is_real(x) then return nil end
   local y, bias = without_zeros(g, x), x.inputs[3]
   return y and bias and g:map("A + B", x.dtype, { y, bias }) or y
 end

@@ -64,14 +64,10 @@ local function longer(g, x, shape, axis, value)
   return g:view(x, shape, function(at) return at end, function(at) return { index.back(at[axis], shape[axis] - 1) } end, value)
 end
 
-local function scanned(g, scan, input)
-  return g:node { kind = "scan", op = scan.op, axis = scan.axis, exclusive = true, inputs = { input }, shape = input.shape, dtype = scan.dtype }
-end
-
 -- A scan over elements that are moved on.
 local function of_moved(g, x)
   local input = neutral[x.op] and not x.exclusive and moved(x.inputs[1], x.axis, neutral[x.op])
-  return input and scanned(g, x, longer(g, input, x.shape, x.axis, neutral[x.op])) or nil
+  return input and g:scan(x.op, longer(g, input, x.shape, x.axis, neutral[x.op]), x.axis, true) or nil
 end
 
 -- The scans that a view may be of.
@@ -85,7 +81,7 @@ function M.apply(g, x)
   if x.kind == "scan" then return of_moved(g, x) end
   local scan = x.kind == "view" and scan_below(x)
   if not scan or moved(x, scan.axis, neutral[scan.op]) ~= scan then return nil end
-  return scanned(g, scan, longer(g, scan.inputs[1], x.shape, scan.axis, neutral[scan.op]))
+  return g:scan(scan.op, longer(g, scan.inputs[1], x.shape, scan.axis, neutral[scan.op]), scan.axis, true)
 end
 
 return M

@@ -5,6 +5,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
 local views = require "cawb.compose.rewrite.views"
 
@@ -45,11 +46,9 @@ local function vector(g, x, d) return views.dropped(g, x, others(x, d)) end
 
 local function may(x, number, y, sum)
   local axes = others(x, along(y))
-  for k, input in ipairs(x.inputs) do
-    if k ~= number.X and not (views.is_fixed(input) and views.is_constant(input, axes)) then return false end
-  end
+  local function is_vector(input) return views.is_fixed(input) and views.is_constant(input, axes) end
   local bias = sum and sum.inputs[2] or y.inputs[3]
-  return views.is_fixed(y.inputs[2]) and (not bias or views.is_fixed(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
+  return lists.all(x.inputs, function(input, k) return k == number.X or is_vector(input) end) and views.is_fixed(y.inputs[2]) and (not bias or views.is_fixed(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))
 end
 
 -- The weights times a scale for each output channel or column.
@@ -68,7 +67,7 @@ end
 
 function M.apply(g, x)
   local number = norm_of(x)
-  if not number or x.dtype ~= "float32" and x.dtype ~= "float64" or x.cast ~= x.dtype then return nil end
+  if not number or not views.is_real(x) or x.cast ~= x.dtype then return nil end
   local y, sum = anchor(g, x.inputs[number.X])
   if not y or not graphs.same(y.shape, x.shape) or not may(x, number, y, sum) then return nil end
   local d, dtype = along(y), x.dtype

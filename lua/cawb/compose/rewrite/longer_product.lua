@@ -4,6 +4,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
 local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
@@ -55,10 +56,7 @@ local function parts_of(g, x, axis, i)
 end
 
 local function uses_any(list, first, last, name)
-  for k = first, last do
-    if index.uses(list[k], name) then return true end
-  end
-  return false
+  return lists.any({ table.unpack(list, first, last) }, function(e) return index.uses(e, name) end)
 end
 
 -- The dimensions that number the batches of the sum, and those of a product: { outer, inner }; nil where one is both.
@@ -91,8 +89,7 @@ local function factor(g, about, side)
   local p, rank = about.p, #about.p.product.shape
   local x, long = p.product.inputs[side], #about.outer + (side == 1 and 2 or 1)
   local k = p.product.inputs[1].shape[rank]
-  local shape = {}
-  for n, d in ipairs(about.outer) do shape[n] = about.shape[d] end
+  local shape = lists.map(about.outer, function(d) return about.shape[d] end)
   shape[#about.outer + 1], shape[#about.outer + 2] = x.shape[rank - 1], x.shape[rank]
   shape[long] = about.parts.count * k
   return g:view(x, shape, function(i)
@@ -109,8 +106,7 @@ end
 local function weights(g, about, w, like, long)
   local k = about.p.product.inputs[1].shape[#about.p.product.shape]
   return g:view(w, like.shape, function(i)
-    local j = {}
-    for d in ipairs(w.shape) do j[d] = index.const(0) end
+    local j = lists.times(#w.shape, function() return index.const(0) end)
     for n, d in ipairs(about.outer) do j[d] = i[n] end
     j[about.axis] = index.plus(index.div(i[long], k), about.parts.first)
     return j
@@ -170,7 +166,7 @@ function M.apply(g, x)
   local map = x.kind == "reduce" and x.op == "sum" and not x.about and x.inputs[1]
   local axis = map and next(x.axes)
   if not axis or next(x.axes, axis) or #x.shape ~= #map.shape - 1 or map.shape[axis] > MOST then return nil end
-  if map.kind ~= "map" or not match.is(map.expression, "A * B") or #map.users > 1 or g.shown[map] or not x.dtype:find "^float[36]" then return nil end
+  if map.kind ~= "map" or not match.is(map.expression, "A * B") or #map.users > 1 or g.shown[map] or not views.is_real(x) then return nil end
   for k, input in ipairs(map.inputs) do
     if input.dtype ~= x.dtype then return nil end
     local y = input.kind == "view" and attempt(g, x, input, map.inputs[3 - k], axis)

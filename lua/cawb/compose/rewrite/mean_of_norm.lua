@@ -4,12 +4,11 @@
 
 local degree = require "cawb.compose.ir.tree.degree"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its sum follows from that of what is normalised" }
-
-local float = { float32 = true, float64 = true }
 
 -- Axes along which only one operand varies, the same operand for all axes: the set, and the operand's number.
 local function inner(m, axes)
@@ -29,25 +28,20 @@ local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
 
 -- Whether a norm takes a mean of u: then u is gone through for that anyway.
 local function has_sum(u)
-  for _, x in ipairs(u.users) do
-    if is_sum(x) and x.inputs[1] == u then return true end
-    for _, y in ipairs(x.kind == "view" and x.users or {}) do if is_sum(y) then return true end end
-  end
-  return false
+  return lists.any(u.users, function(x)
+    return is_sum(x) and x.inputs[1] == u or x.kind == "view" and lists.any(x.users, is_sum)
+  end)
 end
 
 -- Whether another node counts on x being this reduce.
 local function is_counted_on(g, x)
-  for _, y in ipairs(g.nodes) do if y.about == x or y.rest == x then return true end end
-  return x.about ~= nil
+  return x.about ~= nil or lists.any(g.nodes, function(y) return y.about == x or y.rest == x end)
 end
 
 local function at_mean(g, m, k, axes)
-  local operands = {}
-  for j, input in ipairs(m.inputs) do
-    operands[j] = j == k and tools.divided(g, g:reduce("sum", input, axes), tools.count(m.shape, axes)) or views.dropped(g, input, axes)
-  end
-  return operands
+  return lists.map(m.inputs, function(input, j)
+    return j == k and tools.divided(g, g:reduce("sum", input, axes), tools.count(m.shape, axes)) or views.dropped(g, input, axes)
+  end)
 end
 
 -- The axes as they are numbered after the dimensions `gone` are dropped.
@@ -62,7 +56,7 @@ end
 
 function M.apply(g, x)
   local m = is_sum(x) and x.inputs[1]
-  if not m or m.kind ~= "map" or m.cast ~= m.dtype or m.casts or not float[x.dtype] or x.dtype ~= m.dtype then return nil end
+  if not m or m.kind ~= "map" or m.cast ~= m.dtype or m.casts or not views.is_real(x) or x.dtype ~= m.dtype then return nil end
   local axes, k = inner(m, x.axes)
   if not k or tools.count(m.shape, axes) < 2 or graphs.numel(m.shape) == 0 or not degree.is_linear(m.expression, { [k] = true }) then return nil end
   local u = m.inputs[k]

@@ -3,6 +3,7 @@
 -- launch of its own. No result changes: each is a sum of the same terms.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local store = require "cawb.compose.ir.store"
 local views = require "cawb.compose.rewrite.views"
 
@@ -23,32 +24,18 @@ local function key(x)
   return table.concat({ a.kind == "view" and store.view(a) or "%" .. a.id, table.concat(a.shape, " "), x.dtype, tostring(x.own) }, ";")
 end
 
+local function columns(x) return x.shape[2] end
+
 --- Lists of products that may be one, in the order of the graph.
 function M.groups(g)
-  local by, list = {}, {}
-  for _, x in ipairs(g.nodes) do
-    if is_fit(x) then
-      local name = key(x)
-      if not by[name] then
-        by[name] = {}
-        list[#list + 1] = by[name]
-      end
-      table.insert(by[name], x)
-    end
-  end
-  local found = {}
-  for _, group in ipairs(list) do
-    local columns = 0
-    for _, x in ipairs(group) do columns = columns + x.shape[2] end
-    if #group > 1 and columns * group[1].inputs[1].shape[2] <= MOST then found[#found + 1] = group end
-  end
-  return found
+  return lists.filter(lists.groups(lists.filter(g.nodes, is_fit), key), function(group)
+    return #group > 1 and lists.sum(group, columns) * group[1].inputs[1].shape[2] <= MOST
+  end)
 end
 
 -- The parts beside each other along an axis.
 local function beside(g, group, side, axis, width)
-  local parts = {}
-  for k, x in ipairs(group) do parts[k] = x.inputs[side] or g:fill(0, { x.shape[2] }, x.dtype) end
+  local parts = lists.map(group, function(x) return x.inputs[side] or g:fill(0, { x.shape[2] }, x.dtype) end)
   local all = g:concatenate(parts, axis, index.with(parts[1].shape, axis, width))
   all.wanted = true                    -- as a library takes it
   return all
@@ -56,16 +43,13 @@ end
 
 --- What each product of a group becomes: its columns of the one product.
 function M.joined(g, group)
-  local first, width, has_bias, list, past = group[1], 0, false, {}, 0
-  for _, x in ipairs(group) do
-    width, has_bias = width + x.shape[2], has_bias or x.inputs[3] ~= nil
-  end
+  local first, width, past = group[1], lists.sum(group, columns), 0
+  local has_bias = lists.any(group, function(x) return x.inputs[3] end)
   local both = g:product(first, first.inputs[1], beside(g, group, 2, 2, width), has_bias and beside(g, group, 3, 1, width) or nil)
-  for k, x in ipairs(group) do
-    list[k] = g:slice(both, 2, past, x.shape[2])
+  return lists.map(group, function(x)
     past = past + x.shape[2]
-  end
-  return list
+    return g:slice(both, 2, past - x.shape[2], x.shape[2])
+  end)
 end
 
 return M

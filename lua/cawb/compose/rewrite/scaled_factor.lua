@@ -47,7 +47,7 @@ local function moved(g, x, side)
 end
 
 function M.apply(g, x)
-  if x.kind ~= "product" or not x.dtype:find "^float[36]" or x.inputs[1] == x.inputs[2] then return nil end
+  if x.kind ~= "product" or not views.is_real(x) or x.inputs[1] == x.inputs[2] then return nil end
   return moved(g, x, 1) or moved(g, x, 2)
 end
 

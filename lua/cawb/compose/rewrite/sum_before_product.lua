@@ -5,13 +5,12 @@
 local conv_sum = require "cawb.compose.rewrite.conv_sum"
 local degree = require "cawb.compose.ir.tree.degree"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 local window_sum = require "cawb.compose.rewrite.window_sum"
 
 local FEW = 4         -- results that share a sum made ahead: with fewer it costs as much as it saves
-
-local float = { float32 = true, float64 = true }
 
 -- Of a product: over columns, rows, or both. (batch.., m, k) and (batch.., k, n).
 local function of_product(g, x, axes)
@@ -93,7 +92,7 @@ end
 local M = { says = "its sum is taken ahead of a product or convolution" }
 
 function M.apply(g, x)
-  if x.kind ~= "reduce" or x.op ~= "sum" or not float[x.dtype] or x.inputs[1].dtype ~= x.dtype then return nil end
+  if x.kind ~= "reduce" or x.op ~= "sum" or not views.is_real(x) or x.inputs[1].dtype ~= x.dtype then return nil end
   if x.about or graphs.numel(x.inputs[1].shape) == 0 then return nil end
   return sum_of(g, x.inputs[1], x.axes)
 end

@@ -2,6 +2,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local prepared = require "cawb.compose.ir.prepared"
 local view = require "cawb.compose.ir.view"
 
@@ -15,6 +16,9 @@ function M.shown(x)
   return { node = x, at = function(i) return i end }
 end
 
+--- Whether a node is of float32 or float64: 16-bit numbers would be rounded in other places.
+function M.is_real(x) return x.dtype == "float32" or x.dtype == "float64" end
+
 --- The number that a node is everywhere; nil where it is none.
 function M.number(x)
   local node = M.shown(x).node
@@ -23,12 +27,9 @@ end
 
 --- Whether factors have the same dimensions ahead of their rows and columns.
 function M.is_batched_alike(...)
-  local first = (...).shape
-  for _, x in ipairs { ... } do
-    if #x.shape ~= #first then return false end
-    for d = 1, #first - 2 do if x.shape[d] ~= first[d] then return false end end
-  end
-  return true
+  local function ahead(x) return { table.unpack(x.shape, 1, #x.shape - 2) } end
+  local first = ahead(...)
+  return lists.all({ ... }, function(x) return graphs.same(ahead(x), first) end)
 end
 
 -- Inner dimension d of a view with the outer ones whose variables its place has, in a lot; false where they are in two.
@@ -68,10 +69,7 @@ local function is_whole(lot, x, at, i)
   for k, d in ipairs(lot.inner) do inner[k], places[k] = x.inputs[1].shape[d], at[d] end
   for k, e in ipairs(lot.outer) do outer[k], variables_of[k] = x.shape[e], i[e] end
   local a, b = index.ravel(places, inner), index.ravel(variables_of, outer)
-  local n, m = 1, 1
-  for _, size in ipairs(inner) do n = n * size end
-  for _, size in ipairs(outer) do m = m * size end
-  return n == m and a.key == b.key
+  return graphs.numel(inner) == graphs.numel(outer) and a.key == b.key
 end
 
 --- For a view that only regroups dimensions and shows all elements equally often: the groups of dimensions that belong together,
@@ -84,10 +82,7 @@ function M.lots(x)
     if n == 1 and index.number(at[d]) ~= 0 then return nil end
   end
   local list = all_lots(x, at)
-  for _, lot in ipairs(list or {}) do
-    if not is_whole(lot, x, at, i) then return nil end
-  end
-  return list
+  return list and lists.all(list, function(lot) return is_whole(lot, x, at, i) end) and list or nil
 end
 
 --- Whether a list of expressions has none of the variables of the axes.
@@ -105,12 +100,7 @@ function M.is_constant(x, axes)
   local long = false
   for d in pairs(axes) do long = long or x.shape[d] > 1 end
   if not long or x.kind == "leaf" and x.source == "fill" then return true end
-  if x.kind == "map" then
-    for _, input in ipairs(x.inputs) do
-      if not M.is_constant(input, axes) then return false end
-    end
-    return true
-  end
+  if x.kind == "map" then return lists.all(x.inputs, function(input) return M.is_constant(input, axes) end) end
   if x.kind ~= "view" or #x.pieces ~= 1 then return false end
   return M.free(x.pieces[1].at, axes) and M.free(x.pieces[1].guards, axes)
 end
@@ -121,13 +111,7 @@ function M.is_fixed(x) return graphs.all(x, function(y) return y.kind ~= "leaf" 
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
 function M.is_given(x) return M.is_fixed(x) and graphs.all(x, function(y) return y.kind == "leaf" or prepared.kinds[y.kind] end) end
 
-local function left(shape, axes)
-  local list = {}
-  for d, n in ipairs(shape) do
-    if not axes[d] then list[#list + 1] = n end
-  end
-  return list
-end
+local function left(shape, axes) return lists.filter(shape, function(_, d) return not axes[d] end) end
 
 --- Indices of `rank` dimensions, the first along the axes, where those of the others are these.
 function M.first_along(axes, rank, i)

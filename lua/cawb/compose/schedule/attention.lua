@@ -6,6 +6,7 @@ local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
 local softmax = require "cawb.compose.ir.softmax"
 local views = require "cawb.compose.ir.view"
@@ -60,10 +61,7 @@ end
 -- Whether nobody but x and they themselves read these nodes.
 local function are_private(set, x)
   for y in pairs(set) do
-    if y.is_output then return false end
-    for _, user in ipairs(y.users) do
-      if user ~= x and not set[user] then return false end
-    end
+    if y.is_output or lists.any(y.users, function(user) return user ~= x and not set[user] end) then return false end
   end
   return true
 end
@@ -97,8 +95,7 @@ end
 local function makers(state, inside)
   local list = {}
   for _, k in ipairs(state.list) do
-    local own = 0
-    for _, x in ipairs(k.roots) do own = own + (inside[x] and 1 or 0) end
+    local own = #lists.filter(k.roots, function(x) return inside[x] end)
     if own > 0 and own < #k.roots then return nil end
     if own > 0 then list[#list + 1] = k end
   end

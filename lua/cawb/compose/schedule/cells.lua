@@ -3,6 +3,7 @@
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -26,9 +27,7 @@ end
 function M.joined(state, edge)
   local b, a = edge[1], edge[2]
   if state:needs(a, b) or not state.may(a, b) then return nil end
-  local roots = { table.unpack(a.roots) }
-  for _, x in ipairs(b.roots) do roots[#roots + 1] = x end
-  local both = { kind = "cell", roots = roots, members = {} }
+  local both = { kind = "cell", roots = lists.joined(a.roots, b.roots), members = {} }
   return cell.accepts(both, nil, state.options.chip) and both
 end
 

@@ -4,6 +4,7 @@
 
 local generators = require "cawb.compose.schedule.generators"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -53,9 +54,8 @@ function M.joined(state, edge)
 end
 
 function M.settle(state, edge, both)
-  local x, stays = both.members[1], nil
-  for _, root in ipairs(both.roots) do stays = stays or root == x or nil end
-  x.stored = stays
+  local x = both.members[1]
+  x.stored = lists.any(both.roots, function(root) return root == x end) or nil
   state:replace(edge, both)
 end
 

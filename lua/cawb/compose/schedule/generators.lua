@@ -18,24 +18,16 @@ local families = { stream = stream, rows = rows, scan = scan, order = order, seg
 
 local anchors = { scan = true, order = true, segment = true, conv = true, product = true, attend = true }
 
--- Whether a convolution's kernel begins sums over its results: boxes alone can (split/partial.lua).
-local function begins_sums(kernel)
-  for _, x in ipairs(kernel.roots) do
-    if x.kind == "partial" then return true end
-  end
-  return false
-end
-
 -- Whether a library would compute the kernel.
 local function is_library(kernel)
   local x = kernels.anchor(kernel)
-  return (kernel.kind == "product" or kernel.kind == "conv") and not x.own and not begins_sums(kernel)
+  return (kernel.kind == "product" or kernel.kind == "conv") and not x.own and not kernels.begins_sums(kernel)
 end
 
 -- On tensor cores, as M.accepts has it; or nil and why not. `how.loop`: the schedule's choice, "tensor", "packed", "box", "gathered", "library" or "simt"; nil
 -- for the one that should be fastest.
 local function on_tensor_cores(kernel, options, how)
-  local loop = how and how.loop and (begins_sums(kernel) and "box" or how.loop)
+  local loop = how and how.loop and (kernels.begins_sums(kernel) and "box" or how.loop)      -- boxes alone begin sums
   if loop == "library" or loop == "simt" or kernel.is_call then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   options = tensors.asked(options, loop)

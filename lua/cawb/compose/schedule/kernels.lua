@@ -2,6 +2,7 @@
 -- reads it.
 
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -10,14 +11,10 @@ local Kernels = {}
 Kernels.__index = Kernels
 
 -- What a kernel stores, and what it computes on the way.
-local function nodes_of(kernel) return table.move(kernel.members, 1, #kernel.members, #kernel.roots + 1, { table.unpack(kernel.roots) }) end
+local function nodes_of(kernel) return lists.joined(kernel.roots, kernel.members) end
 
 --- The same as a set.
-function M.inside(kernel)
-  local set = {}
-  for _, x in ipairs(nodes_of(kernel)) do set[x] = true end
-  return set
-end
+function M.inside(kernel) return lists.set(nodes_of(kernel)) end
 
 -- The nodes below a kernel's own at which `ends(x)` holds.
 local function below(kernel, ends)
@@ -40,6 +37,9 @@ function M.reads(kernel)
   kernel.below = kernel.below or below(kernel, is_stored)
   return kernel.below
 end
+
+--- Whether a convolution's kernel begins sums over its results (split/partial.lua).
+function M.begins_sums(kernel) return lists.any(kernel.roots, function(x) return x.kind == "partial" end) end
 
 --- The node that a kernel is about: what its generator computes first.
 function M.anchor(kernel) return kernel.members[1] or kernel.roots[1] end
@@ -80,19 +80,13 @@ end
 -- Whether this holds of a kernel that makes x, or of one that makes a slice of x.
 local function any_maker(self, x, holds)
   if not x.slices then return self.owners[x] ~= nil and holds(self.owners[x]) end
-  for _, part in ipairs(x.slices) do
-    if any_maker(self, part, holds) then return true end
-  end
-  return false
+  return lists.any(x.slices, function(part) return any_maker(self, part, holds) end)
 end
 
 -- Whether a kernel is behind those that it reads from.
 local function is_behind(self, k)
   local function is_late(maker) return self.places[maker] > self.places[k] end
-  for _, x in ipairs(M.reads(k)) do
-    if any_maker(self, x, is_late) then return false end
-  end
-  return true
+  return not lists.any(M.reads(k), function(x) return any_maker(self, x, is_late) end)
 end
 
 -- Each kernel behind those that it reads from.
@@ -112,12 +106,9 @@ end
 
 -- Sorts where one of these is not behind those that it reads from.
 local function settle(self, list)
-  for _, k in ipairs(list) do
-    if not is_behind(self, k) then
-      sort(self)
-      return note(self)
-    end
-  end
+  if lists.all(list, function(k) return is_behind(self, k) end) then return end
+  sort(self)
+  note(self)
 end
 
 --- Of a list of kernels. `may(a, b, first)`: whether two may be one.
@@ -147,10 +138,7 @@ end
 
 --- Whether others than these two read a node, or it is an output.
 function Kernels:is_read_beside(x, a, b)
-  for _, k in ipairs(self:readers(x)) do
-    if k ~= a and k ~= b then return true end
-  end
-  return x.is_output ~= nil
+  return x.is_output ~= nil or lists.any(self:readers(x), function(k) return k ~= a and k ~= b end)
 end
 
 --- Whether kernel b needs a result of kernel a, directly or through others; with `around`, through others.
@@ -163,10 +151,7 @@ function Kernels:needs(a, b, around)
       if maker == a then return not (around and kernel == b) end
       return visit(maker)
     end
-    for _, x in ipairs(M.reads(kernel)) do
-      if any_maker(self, x, leads) then return true end
-    end
-    return false
+    return lists.any(M.reads(kernel), function(x) return any_maker(self, x, leads) end)
   end
   return visit(b)
 end
@@ -184,7 +169,7 @@ function Kernels:replace(gone, both)
   local concerned = { both }
   for _, x in ipairs(both.roots) do
     while x do                             -- who reads the whole reads a slice
-      table.move(self:readers(x), 1, #self:readers(x), #concerned + 1, concerned)
+      lists.append(concerned, self:readers(x))
       x = x.slice_of
     end
   end

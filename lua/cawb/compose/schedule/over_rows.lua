@@ -4,6 +4,7 @@
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
 
 local M = { behind = {}, beside = {}, ahead = {} }
@@ -15,20 +16,17 @@ local function numel(x) return graphs.numel(x.shape) end
 
 local function fits(a, b)
   local r, n = rows.space(a.members[1])
-  for _, m in ipairs(b.members) do
+  local function is_over(m)
     local s, t = rows.space(m)
-    if s ~= r or t ~= n then return false end
+    return s == r and t == n
   end
-  for _, x in ipairs(b.roots) do
-    if x.kind ~= "reduce" and numel(x) ~= r and numel(x) ~= r * n then return false end
-  end
-  return true
+  return lists.all(b.members, is_over)
+    and lists.all(b.roots, function(x) return x.kind == "reduce" or numel(x) == r or numel(x) == r * n end)
 end
 
 --- Two lists of nodes as one, by number.
 function M.all(list, more)
-  local out = { table.unpack(list) }
-  for _, x in ipairs(more) do out[#out + 1] = x end
+  local out = lists.joined(list, more)
   table.sort(out, function(p, q) return p.id < q.id end)
   return out
 end
@@ -42,11 +40,8 @@ end
 -- A root that nobody else reads is not written.
 local function settle(state, edge, both)
   state:replace(edge, both)
-  local left = {}
-  for _, x in ipairs(both.roots) do
-    if state:is_read_beside(x, both) then left[#left + 1] = x else x.stored = nil end
-  end
-  both.roots = left
+  for _, x in ipairs(both.roots) do x.stored = state:is_read_beside(x, both) and x.stored or nil end
+  both.roots = lists.filter(both.roots, function(x) return x.stored end)
 end
 
 M.behind.settle, M.beside.settle = settle, settle
@@ -89,12 +84,8 @@ end
 --- Whether one kernel for two of n elements is worth it: they load a tensor of that size both, or a launch takes longer than they do.
 function M.is_worth_it(a, b, n)
   if n <= SMALL then return true end
-  local large = {}
-  for _, x in ipairs(kernels.loads(a)) do large[x] = numel(x) >= n end
-  for _, x in ipairs(kernels.loads(b)) do
-    if large[x] then return true end
-  end
-  return false
+  local loaded = lists.set(kernels.loads(a))
+  return lists.any(kernels.loads(b), function(x) return loaded[x] and numel(x) >= n end)
 end
 
 function M.beside.edges(state)

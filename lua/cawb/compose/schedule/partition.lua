@@ -4,6 +4,7 @@
 
 local cost = require "cawb.compose.ir.tree.cost"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
 
 local M = {}
@@ -56,11 +57,10 @@ end
 
 -- Whether all that follows a node is a kernel's last step, one element for each of its own; `ending`: of which users that holds.
 local function ends(x, ending)
-  for _, user in ipairs(x.users) do
+  return lists.all(x.users, function(user)
     local follows = (user.kind == "map" or user.kind == "view") and numel(user) == numel(x) and (user.stored or ending[user])
-    if not follows and (not alone[user.kind] or inlines[user.kind]) then return false end
-  end
-  return true
+    return follows or alone[user.kind] and not inlines[user.kind]
+  end)
 end
 
 local function reads(x) return not graphs.all(x, function(y) return y.kind ~= "leaf" or not y.source:find ":" end) end
@@ -73,11 +73,9 @@ end
 
 -- Whether a reader of the node, through views, must find it in memory.
 local function feeds_alone(x)
-  for _, user in ipairs(x.users) do
-    if alone[user.kind] and not inlines[user.kind] then return true end
-    if user.kind == "view" and not user.stored and feeds_alone(user) then return true end
-  end
-  return false
+  return lists.any(x.users, function(user)
+    return alone[user.kind] and not inlines[user.kind] or user.kind == "view" and not user.stored and feeds_alone(user)
+  end)
 end
 
 -- In reverse: users are decided before the nodes that they use.
@@ -96,8 +94,7 @@ end
 -- Whether a concatenation has many parts or is read more than once: each element would look for its part.
 local function is_joined(x)
   if x.kind ~= "view" or #x.pieces < 2 then return false end
-  local phases = 0
-  for _, user in ipairs(x.users) do phases = phases + (user.kind == "reduce" and 2 or 1) end
+  local phases = lists.sum(x.users, function(user) return user.kind == "reduce" and 2 or 1 end)
   return #x.pieces > 4 or phases > 1 or x.demand > 1
 end
 
@@ -126,11 +123,10 @@ local SHARE = 4          -- an operand of less than one in so many of a product'
 
 -- Whether an operand is a view that no library reads as it lies, and that a copy would take long for.
 local function is_turned(g, x)
-  local all = numel(x)
-  for _, input in ipairs(x.inputs) do all = all + numel(input) end
-  for _, input in ipairs(x.inputs) do
-    if input.kind == "view" and not input.stored and not g.strided(x, input) and SHARE * numel(input) >= all then return true end
-  end
+  local all = numel(x) + lists.sum(x.inputs, numel)
+  return lists.any(x.inputs, function(input)
+    return input.kind == "view" and not input.stored and not g.strided(x, input) and SHARE * numel(input) >= all
+  end)
 end
 
 -- Stores operands of products, unless they lie in memory with strides, seen through views.

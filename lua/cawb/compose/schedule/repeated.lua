@@ -4,6 +4,7 @@
 
 local generators = require "cawb.compose.schedule.generators"
 local keys = require "cawb.compose.ir.keys"
+local lists = require "cawb.base.lists"
 local prepared = require "cawb.compose.ir.prepared"
 
 local M = {}
@@ -19,8 +20,7 @@ local function value_text(v, number)
   if v.kind and v.inputs then return "%" .. number(v) end
   if v.op and v.type then return "=" .. v.id end                        -- equal trees are one table
   if v.terms then return v.key end
-  local words = {}
-  for k, name in ipairs(keys(v)) do words[k] = tostring(name) .. "=" .. value_text(v[name], number) end
+  local words = lists.map(keys(v), function(name) return tostring(name) .. "=" .. value_text(v[name], number) end)
   return "{" .. table.concat(words, ",") .. "}"
 end
 

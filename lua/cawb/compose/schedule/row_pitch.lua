@@ -4,6 +4,7 @@
 local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local kernels_of = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -33,13 +34,6 @@ local function readers_of(kernels)
   return readers
 end
 
-local function all(list, holds)
-  for _, k in ipairs(list or {}) do
-    if not holds(k) then return false end
-  end
-  return true
-end
-
 --- Sets the strides of such results, and `extent`, the elements that they take, of kernels that are fused.
 --- `options.ragged`: the least numbers of such a result.
 function M.apply(kernels, options)
@@ -51,7 +45,7 @@ function M.apply(kernels, options)
   end
   for _, k in ipairs(kernels) do
     for _, x in ipairs(k.roots) do
-      if k.kind == "product" and is_ragged(x, options.ragged or LEAST) and serves(k) and all(readers[x], serves) then
+      if k.kind == "product" and is_ragged(x, options.ragged or LEAST) and serves(k) and lists.all(readers[x] or {}, serves) then
         local shape = { table.unpack(x.shape) }
         shape[#shape] = (shape[#shape] + SECTOR - 1) // SECTOR * SECTOR
         x.strides, x.extent = graphs.contiguous(shape), graphs.numel(shape)

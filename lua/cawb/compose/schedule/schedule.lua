@@ -14,6 +14,7 @@
 
 local generators = require "cawb.compose.schedule.generators"
 local keys = require "cawb.compose.ir.keys"
+local lists = require "cawb.base.lists"
 
 local rewrite_steps = 32
 
@@ -22,11 +23,7 @@ local M = {}
 --- The schedule that compose takes by itself.
 function M.default() return {} end
 
-local function set_of(list)
-  local set = {}
-  for _, x in ipairs(list or {}) do set[x] = true end
-  return set
-end
+local function set_of(list) return lists.set(list or {}) end
 
 local function copy(t)
   if type(t) ~= "table" then return t end
@@ -138,8 +135,7 @@ local function added(list, x)
 end
 
 local function removed(list, x)
-  local new = {}
-  for _, y in ipairs(list or {}) do if y ~= x then new[#new + 1] = y end end
+  local new = lists.filter(list or {}, function(y) return y ~= x end)
   return #new > 0 and new or nil
 end
 
@@ -172,37 +168,32 @@ end
 
 -- ---- as text
 
-local lists = { "skip", "no_partial_sums", "stores", "cuts" }
+local listed_fields = { "skip", "no_partial_sums", "stores", "cuts" }
 
 -- The type of a list's values, by the name of a schedule's field.
 local fields = { skip = "number", no_partial_sums = "number", stores = "string", cuts = "string", kernels = "table" }
 
 local function word(value) return type(value) == "string" and ("%q"):format(value) or tostring(value) end
 
-local function words(list)
-  local all = {}
-  for i, x in ipairs(list) do all[i] = word(x) end
-  return "{ " .. table.concat(all, ", ") .. " }"
-end
+local function words(list) return "{ " .. table.concat(lists.map(list, word), ", ") .. " }" end
 
 --- The schedule as text, the same for equal ones.
 function M.text(schedule)
   local parts = {}
-  for _, name in ipairs(lists) do
+  for _, name in ipairs(listed_fields) do
     if schedule[name] then parts[#parts + 1] = ("%s = %s"):format(name, words(schedule[name])) end
   end
-  local kernels = {}
-  for _, key in ipairs(keys(schedule.kernels or {})) do
-    local own = {}
-    for _, name in ipairs(keys(schedule.kernels[key])) do own[#own + 1] = ("%s = %s"):format(name, word(schedule.kernels[key][name])) end
-    kernels[#kernels + 1] = ("[%q] = { %s }"):format(key, table.concat(own, ", "))
-  end
+  local kernels = lists.map(keys(schedule.kernels or {}), function(key)
+    local own = schedule.kernels[key]
+    local options = lists.map(keys(own), function(name) return ("%s = %s"):format(name, word(own[name])) end)
+    return ("[%q] = { %s }"):format(key, table.concat(options, ", "))
+  end)
   if #kernels > 0 then parts[#parts + 1] = "kernels = { " .. table.concat(kernels, ", ") .. " }" end
   return #parts > 0 and "{ " .. table.concat(parts, ", ") .. " }" or "{}"
 end
 
 local function check_lists(s)
-  for _, name in ipairs(lists) do
+  for _, name in ipairs(listed_fields) do
     local wanted = fields[name]
     if s[name] ~= nil and type(s[name]) ~= "table" then return ("%s must be a list"):format(name) end
     for _, x in ipairs(s[name] or {}) do

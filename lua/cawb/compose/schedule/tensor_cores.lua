@@ -2,6 +2,7 @@
 
 local attend = require "cawb.compose.emit.attention.attention"
 local kernels = require "cawb.compose.schedule.kernels"
+local lists = require "cawb.base.lists"
 local tensor_box = require "cawb.compose.emit.tensor.kernel_box"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 local tensor_matrix = require "cawb.compose.emit.tensor.kernel_matrix"
@@ -41,10 +42,7 @@ end
 function M.serves(kernel, options)
   if options.tensor_cores == false then return false end
   local x = kernels.anchor(kernel)
-  for _, generator in ipairs(generators(x, kernel.kind, options)) do
-    if generator.serves(x, options) then return true end
-  end
-  return false
+  return lists.any(generators(x, kernel.kind, options), function(generator) return generator.serves(x, options) end)
 end
 
 --- How a convolution would be made by boxes (box.lua), where that should be fastest; else nil.

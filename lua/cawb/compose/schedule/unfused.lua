@@ -4,6 +4,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local kernels = require "cawb.compose.schedule.kernels"
 local library = require "cawb.compose.ir.library"
+local lists = require "cawb.base.lists"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 
 local M = {}
@@ -13,13 +14,9 @@ local calls = { product = true, conv = true }
 -- Whether a library can compute the kernel's product from the tensors that would lie in memory then.
 local function may_be_called(kernel)
   local x = kernels.anchor(kernel)
-  if kernel.by ~= "tensor" or not calls[kernel.kind] or x.own then return false end
-  for _, root in ipairs(kernel.roots) do
-    if root.kind == "partial" then return false end
-  end
+  if kernel.by ~= "tensor" or not calls[kernel.kind] or x.own or kernels.begins_sums(kernel) then return false end
   for _, y in ipairs(kernel.packed or {}) do y.stored = true end
-  local fine = true
-  for _, input in ipairs(x.inputs) do fine = fine and library.strided(x, input) end
+  local fine = lists.all(x.inputs, function(input) return library.strided(x, input) end)
   for _, y in ipairs(kernel.packed or {}) do y.stored = nil end
   return fine
 end
@@ -42,27 +39,19 @@ local function parts(g, kernel)
   end
   x.stored, x.strides = true, x.strides or graphs.contiguous(x.shape)
   list[#list + 1] = { kind = kernel.kind, roots = { x }, members = {}, is_call = true }
-  for _, root in ipairs(kernel.roots) do
-    if root ~= x then behind[#behind + 1] = root end
-  end
+  lists.append(behind, lists.filter(kernel.roots, function(root) return root ~= x end))
   if #behind > 0 then list[#list + 1] = { kind = "stream", roots = behind, members = {} } end
   return list
 end
 
 --- The kernels of a graph without the text of so many bytes; nil where no product is left that a library could compute. `bytes_of(kernel)`: of its text.
 function M.shorter(g, list, excess, bytes_of)
-  local small, gone, out = {}, {}, {}
-  for _, kernel in ipairs(list) do
-    if may_be_called(kernel) then small[#small + 1] = kernel end
-  end
+  local small, gone, out = lists.filter(list, may_be_called), {}, {}
   table.sort(small, function(a, b) return tensors.operations(a) < tensors.operations(b) end)
   for _, kernel in ipairs(small) do
     if excess > 0 then gone[kernel], excess = true, excess - bytes_of(kernel) end
   end
-  for _, kernel in ipairs(list) do
-    local own = gone[kernel] and parts(g, kernel) or { kernel }
-    table.move(own, 1, #own, #out + 1, out)
-  end
+  for _, kernel in ipairs(list) do lists.append(out, gone[kernel] and parts(g, kernel) or { kernel }) end
   return #small > 0 and out or nil
 end
 

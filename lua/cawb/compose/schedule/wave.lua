@@ -3,6 +3,7 @@
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -25,8 +26,7 @@ local function chains(state)
 end
 
 local function together(list, first, last)
-  local roots = {}
-  for l = first, last do roots[#roots + 1] = list[l].roots[1] end
+  local roots = lists.map({ table.unpack(list, first, last) }, function(k) return k.roots[1] end)
   return { kind = "cell", wave = #roots > 1 or nil, roots = roots, members = {} }
 end
 
@@ -45,13 +45,8 @@ end
 
 -- The kernels whose results nobody reads.
 local function unread(state)
-  local list = {}
-  for _, k in ipairs(state.list) do
-    local is_read = false
-    for _, x in ipairs(k.roots) do is_read = is_read or state:is_read_beside(x) end
-    if not is_read then list[#list + 1] = k end
-  end
-  return list
+  local function is_read(x) return state:is_read_beside(x) end
+  return lists.filter(state.list, function(k) return not lists.any(k.roots, is_read) end)
 end
 
 --- The layers that should run at the same time.

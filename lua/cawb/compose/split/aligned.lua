@@ -4,6 +4,7 @@
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
@@ -37,9 +38,7 @@ local function orders(shape)
 end
 
 local function number(i, shape, order)
-  local places, sizes = {}, {}
-  for k, d in ipairs(order) do places[k], sizes[k] = i[d], shape[d] end
-  return index.ravel(places, sizes)
+  return index.ravel(lists.map(order, function(d) return i[d] end), lists.map(order, function(d) return shape[d] end))
 end
 
 -- The order of r's dimensions in which its rows, one after the other, are the rows of `sum`; nil where there is none.
@@ -105,11 +104,9 @@ end
 
 -- Whether only these sums read x, directly or through views and maps.
 local function ends_in(x, set)
-  for _, y in ipairs(x.users) do
-    local known = y.kind == "reduce" and set[y] or (y.kind == "view" or y.kind == "map") and ends_in(y, set)
-    if not known then return false end
-  end
-  return true
+  return lists.all(x.users, function(y)
+    return y.kind == "reduce" and set[y] or (y.kind == "view" or y.kind == "map") and ends_in(y, set)
+  end)
 end
 
 --- Whether nothing but these sums and those of the norm needs the elements: then they need not stay on a chip.
@@ -118,8 +115,7 @@ function M.are_all(g, squares, list)
   local set, u = { [squares] = true, [sum] = true }, views.shown(sum.inputs[1]).node
   if squares.rest then set[squares.rest] = true end
   for _, one in ipairs(list) do set[one.node] = true end
-  for _, output in ipairs(g.outputs) do if output == u then return false end end
-  return ends_in(u, set)
+  return not lists.any(g.outputs, function(output) return output == u end) and ends_in(u, set)
 end
 
 return M

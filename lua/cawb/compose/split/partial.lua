@@ -6,6 +6,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
+local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local tools = require "cawb.compose.operators.tools"
@@ -58,22 +59,16 @@ local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype
 
 -- The sums of a graph that may be begun, in order: { sum =, squares = or nil }.
 local function sums_in(g)
-  local about, list = {}, {}
+  local about = {}
   for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
-  for _, x in ipairs(g.nodes) do
-    if is_sum(x) and not x.about then list[#list + 1] = { sum = x, squares = about[x] } end
-  end
-  return list
+  local sums = lists.filter(g.nodes, function(x) return is_sum(x) and not x.about end)
+  return lists.map(sums, function(x) return { sum = x, squares = about[x] } end)
 end
 
 -- Those over y: { { sum =, squares = or nil, q = its outer dimensions } }.
 local function sums_of(sums, y)
-  local list = {}
-  for _, one in ipairs(sums) do
-    local q = outer(one.sum, y)
-    if q then list[#list + 1] = { sum = one.sum, squares = one.squares, q = q } end
-  end
-  return list
+  local all = lists.map(sums, function(one) return { sum = one.sum, squares = one.squares, q = outer(one.sum, y) } end)
+  return lists.filter(all, function(one) return one.q end)
 end
 
 -- Whether map x follows element by element from nodes of the set, and besides from leaves alone.
@@ -110,35 +105,29 @@ end
 
 -- Whether nothing else reads y than these sums, with their squared distances.
 local function are_all(g, y, list)
-  local known, shown = reduces(list), {}
-  for _, output in ipairs(g.outputs) do shown[output] = true end
+  local known, shown = reduces(list), lists.set(g.outputs)
   local function ends(x)
-    for _, user in ipairs(not shown[x] and x.users or {}) do
-      if not known[user] and not ((user.kind == "view" or user.kind == "map") and ends(user)) then return false end
-    end
-    return not shown[x]
+    return not shown[x] and lists.all(x.users, function(user)
+      return known[user] or (user.kind == "view" or user.kind == "map") and ends(user)
+    end)
   end
   return ends(y)
 end
 
 -- Whether a row of one of them is too long to stay in one block, so that statistics take a pass of their own.
 local function is_long(list, options)
-  for _, one in ipairs(list) do
-    local _, n = rows.space(one.sum)
-    if n > math.min(options.row or BLOCK, lanes.capacity(options.chip, 4, false)) then return true end
-  end
-  return false
+  local most = math.min(options.row or BLOCK, lanes.capacity(options.chip, 4, false))
+  return lists.any(list, function(one) return select(2, rows.space(one.sum)) > most end)
 end
 
 -- Whether the maps that follow y end in a window or in rows of another kind. Then statistics need a pass of their own.
 local function is_turned(y, list)
   local known = reduces(list)
   local function turns(x)
-    for _, user in ipairs(x.users) do
+    return lists.any(x.users, function(user)
       local same = (user.kind == "map" or user.kind == "view") and graphs.numel(user.shape) == graphs.numel(y.shape)
-      if not known[user] and (not same or turns(user)) then return true end
-    end
-    return false
+      return not known[user] and (not same or turns(user))
+    end)
   end
   return turns(y)
 end
@@ -147,9 +136,9 @@ end
 
 -- How many places a box has: a number, or where boxes at an edge have fewer, of each.
 local function counts(g, p)
-  local box, down = p.boxes, {}
-  for axis = 1, 3 do down[axis] = (box.out[axis] + box.size[axis] - 1) // box.size[axis] end
-  if p.is_even then return g:fill(box.size[1] * box.size[2] * box.size[3], {}, "float32") end
+  local box = p.boxes
+  local down = lists.times(3, function(axis) return (box.out[axis] + box.size[axis] - 1) // box.size[axis] end)
+  if p.is_even then return g:fill(graphs.numel(box.size), {}, "float32") end
   local words, behind = {}, 1
   for axis = 3, 1, -1 do
     local at = ("(A / %d %% %d)"):format(behind, down[axis])
@@ -192,16 +181,11 @@ local function take_squares(g, p, one, n)
   squares.inputs, squares.axes, squares.about = { apart }, axes, nil
 end
 
-local function any_squares(list)
-  for _, one in ipairs(list) do if one.squares then return true end end
-  return false
-end
-
 -- The node of all parts.
 local function parts(g, x, y, list, shape)
   local box = shape.box
   g.from = y.from
-  local p = g:node { kind = "partial", inputs = { y }, conv = x, squares = any_squares(list), dtype = "float32",
+  local p = g:node { kind = "partial", inputs = { y }, conv = x, squares = lists.any(list, function(one) return one.squares end), dtype = "float32",
                      boxes = { size = box.size, out = shape.places } }
   p.shape = { p.squares and 2 or 1, x.shape[1], x.shape[2], box.boxes }
   p.is_even = box.boxes * graphs.numel(box.size) == graphs.numel(shape.places)

@@ -69,8 +69,7 @@ local function counts(g, shape, size, n, dtype)
   local parts = shape[#shape]
   if parts * size == n then return g:fill(size, {}, dtype) end
   local line = ("(A < %d ? %s : %s)"):format(parts - 1, text.number(size, dtype), text.number(n - (parts - 1) * size, dtype))
-  local count = g:map(line, dtype, { g:iota(parts) }, dtype, { "int64" })
-  return count
+  return g:map(line, dtype, { g:iota(parts) }, dtype, { "int64" })
 end
 
 -- The first element of each row: distances from it lose little where all elements are far from zero.

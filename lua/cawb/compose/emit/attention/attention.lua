@@ -9,6 +9,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local values = require "cawb.compose.ir.values"
@@ -48,8 +49,7 @@ end
 -- The indices of neighbours of a row, if a row is a multiple of them: element(k) are indices.
 local function neighbours(element, depth, width, name)
   local list = accesses.neighbours(depth, width, name)
-  for lane, e in ipairs(list or {}) do list[lane] = element(e) end
-  return list
+  return list and lists.map(list, element)
 end
 
 -- A factor's access functions. `turned`: the numbers of a row are counted by the last dimension but one.
@@ -95,10 +95,7 @@ local function follows_from(x, found, seen)
   if x == found.first then return true end
   if seen[x] or x.stored and not found.inside[x] then return false end
   seen[x] = true
-  for _, input in ipairs(x.inputs) do
-    if follows_from(input, found, seen) then return true end
-  end
-  return false
+  return lists.any(x.inputs, function(input) return follows_from(input, found, seen) end)
 end
 
 -- The other scores, if x is a choice between them and -inf by truth values that do not follow from the product; or nil.
@@ -186,8 +183,8 @@ function M.accepts(kernel, options) return expression.attempt(chosen, kernel, op
 function M.generate(kernel, options)
   local c, found = chosen(kernel, options), kernel.attend
   local x, s, plain = c.x, c.s, c.plain or {}
-  local a, d = accesses.new(kernel, x), { finite = found.finite, dtype = x.dtype, sms = options.chip.sms }
-  for name, value in pairs(s) do d[name] = value end
+  local a, d = accesses.new(kernel, x), lists.copy(s)
+  d.finite, d.dtype, d.sms = found.finite, x.dtype, options.chip.sms
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
   factor(a, d, "key", found.first.inputs[2], s.n, s.k, true)
   factor(a, d, "value", x.inputs[2], s.n, s.v)

@@ -4,6 +4,7 @@
 
 local index = require "cawb.compose.ir.index"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 
 local M = {}
@@ -44,25 +45,18 @@ local function transposed_axis(c, d, out)
 end
 
 local function axes_of(x)
-  local list = {}
-  for d = 1, x.conv.dims do list[d] = (x.conv.transposed and transposed_axis or plain_axis)(x.conv, d, x.shape[d + 2]) end
-  return list
+  local axis = x.conv.transposed and transposed_axis or plain_axis
+  return lists.times(x.conv.dims, function(d) return axis(x.conv, d, x.shape[d + 2]) end)
 end
 
 -- A number ahead, then one of each axis.
 local function sizes(first, axes, name)
-  local list = { first }
-  for d, axis in ipairs(axes) do list[d + 1] = axis[name] end
-  return list
+  return lists.joined({ first }, lists.map(axes, function(axis) return axis[name] end))
 end
 
 local function view(id, from, shape, places)
   local piece = views.piece(1, shape, function(i) return (places(i)) end, function(i) return (select(2, places(i))) end)
   return { kind = "view", id = id, inputs = { from }, shape = shape, dtype = from.dtype, pieces = { piece }, fill = 0 }
-end
-
-local function append(list, more)
-  for _, e in ipairs(more) do list[#list + 1] = e end
 end
 
 --- The product: its sizes, its factors `a` (z, m, k) and `b` (z, k, n), z being a group and the remainders; `at(n)`: the result's indices at
@@ -80,7 +74,7 @@ function M.product(x)
     for d, axis in ipairs(axes) do
       local tap, fits = axis.tap(z[d + 1], k[d + 1])
       j[d + 2] = tap
-      append(guards, fits)
+      lists.append(guards, fits)
     end
     return j, guards
   end)
@@ -90,8 +84,8 @@ function M.product(x)
     for d, axis in ipairs(axes) do
       local tap, fits = axis.tap(z[d + 1], k[d + 1])
       j[d + 2] = axis.at(output(z, n, d), tap)
-      append(guards, fits)
-      append(guards, index.inside(j[d + 2], from.shape[d + 2]))
+      lists.append(guards, fits)
+      lists.append(guards, index.inside(j[d + 2], from.shape[d + 2]))
     end
     return j, guards
   end)

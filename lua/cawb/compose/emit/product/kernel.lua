@@ -64,19 +64,15 @@ local function matrices(x)
   return p
 end
 
--- Conditions in C under which there is a result at z, m and n.
+-- The condition in C under which there is a result at z, m and n; nil where there is one everywhere.
 local function conditions(p)
-  local words = {}
-  for _, e in ipairs(select(2, p.at(index.var("n", p.n)))) do
-    if e.lo < 0 then words[#words + 1] = index.c(e) .. " >= 0" end
-  end
-  return words
+  return expression.conditions(select(2, p.at(index.var("n", p.n))))
 end
 
 -- What is written of each element, and of four neighbours of a line if lines are packs of them.
 local function writes(x, p)
   local one = accesses.written(x, { (p.at(index.var("n", p.n))) }, "value")
-  if p.inner % 4 ~= 0 or p.n == 0 or types.size(x.dtype) ~= 4 or #conditions(p) > 0 then return one end
+  if p.inner % 4 ~= 0 or p.n == 0 or types.size(x.dtype) ~= 4 or conditions(p) then return one end
   local list = accesses.neighbours(p.n, 4)
   for lane, e in ipairs(list) do list[lane] = p.at(e) end
   return one, accesses.written(x, list, "v[%d]")
@@ -104,7 +100,7 @@ function M.generate(kernel, options, chip)
   d.a, d.a4, d.along_a = operand(a, p.a, { "m", "k" })
   d.b, d.b4, d.along_b = operand(a, p.b, { "k", "n" })
   local inside = conditions(p)
-  d.store = #inside > 0 and ("if (%s) {\n%s\n}"):format(table.concat(inside, " && "), a:write(one)) or a:write(one)
+  d.store = inside and ("if (%s) {\n%s\n}"):format(inside, a:write(one)) or a:write(one)
   d.store4 = four and a:write(four, "const int t = n / 4;")
   return a:finish(products.generate(a:describe(d), options, chip))
 end

@@ -5,6 +5,7 @@ local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local product = require "cawb.compose.emit.product.kernel"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
@@ -18,28 +19,12 @@ local function three(list, default)
   return all
 end
 
-local function var(name, n) return index.var(name, n) end
+local var, FIRST = index.var, "const int t = w / 4;"
 
--- The indices of the element p, d, h, w of batch, channels and space.
-local function at(x)
-  local names = { "d", "h", "w" }
-  local p, i = var("p", x.shape[1] * x.shape[2]), {}
-  i[1], i[2] = index.div(p, x.shape[2]), index.mod(p, x.shape[2])
-  for d = 3, #x.shape do i[d] = var(names[d - #x.shape + 3], x.shape[d]) end
-  return i
-end
+-- The indices of the element p, d, h, w of batch, channels and space, and of four neighbours.
+local function at(x) return (accesses.in_space(x.shape, 2)) end
 
--- The indices of four neighbours from w on, a multiple of four; nil where its lines are not packs of four.
-local FIRST = "const int t = w / 4;"
-
-local function four(x)
-  local list = #x.shape >= 3 and accesses.neighbours(x.shape[#x.shape], 4) or nil
-  for lane, e in ipairs(list or {}) do
-    list[lane] = at(x)
-    list[lane][#x.shape] = e
-  end
-  return list
-end
+local function four(x) return accesses.four_in_space(x.shape, 2) end
 
 -- The weight of o and c at a place, given as one index for each axis of its window.
 local function weight(a, x, taps)
@@ -76,8 +61,8 @@ local function weight_of_tap(a, x) return weight(a, x, index.unravel(var("t", gr
 
 -- Depthwise ones and those of a few channels: a thread has neighbours of the output.
 local function by_window(a, d, x, chip)
-  local names, taps = { "a", "b", "k" }, {}
-  for k, n in ipairs(x.conv.taps) do taps[k] = var(names[3 - #x.conv.taps + k], n) end
+  local names = { "a", "b", "k" }
+  local taps = lists.map(x.conv.taps, function(n, k) return var(names[3 - #x.conv.taps + k], n) end)
   d.op, d.planes, d.weight = "product", x.shape[1] * x.shape[2], weight(a, x, taps)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
   local wide = write_four(x)

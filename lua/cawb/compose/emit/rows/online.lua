@@ -4,6 +4,7 @@
 
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local softmax = require "cawb.compose.ir.softmax"
 local types = require "cawb.torch.types"
 
@@ -29,9 +30,7 @@ function M.joined(levels, inner, row)
         if not found[sum] and not with[top] and follows(top, sum, inner, row) then found[sum], with[top] = top, sum end
       end
     end
-    local all = true
-    for _, sum in ipairs(members) do all = all and found[sum] end
-    if not all then
+    if not lists.all(members, function(sum) return found[sum] end) then
       list[#list + 1] = members
       for _, top in pairs(found) do with[top] = nil end
     end
@@ -59,9 +58,7 @@ function M.step(body, acc, into, sum, values)
   if sum ~= acc.sum.name then body:line("%s *= %s;", acc.sum.name, less) end
   body:line("%s = %s;", acc.base, high)
   body:close()
-  local list = {}
-  for k, value in ipairs(values) do list[k] = ("expf(%s)"):format(acc.less:format(value, acc.base)) end
-  return list
+  return lists.map(values, function(value) return ("expf(%s)"):format(acc.less:format(value, acc.base)) end)
 end
 
 -- Which of the two places a join takes: not the one of the join before it, be that of the same row or of the last.

@@ -5,6 +5,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
+local lists = require "cawb.base.lists"
 local numbering = require "cawb.compose.emit.numbering"
 local online = require "cawb.compose.emit.rows.online"
 local types = require "cawb.torch.types"
@@ -62,15 +63,9 @@ local function choose(kernel, options, chip, phases)
   return o
 end
 
-local function set_of(list)
-  local set = {}
-  for _, x in ipairs(list) do set[x] = true end
-  return set
-end
-
 -- The step at which a reduce's inputs are known: behind the members that it needs.
 local function levels(kernel)
-  local level, members, inside = {}, set_of(kernel.members), expression.new(kernel).inside
+  local level, members, inside = {}, lists.set(kernel.members), expression.new(kernel).inside
   local function visit(x, seen)
     local most = 0
     if seen[x] then return seen[x] end
@@ -121,8 +116,7 @@ end
 
 -- Sums of stretches of a long loop, each in a variable of its own; a place has none.
 local function stretches(body, accs)
-  local all = {}
-  for k, acc in ipairs(accs) do all[k] = acc.name end
+  local all = lists.map(accs, function(acc) return acc.name end)
   local function begin()
     local into = {}
     for k, acc in ipairs(accs) do
@@ -140,9 +134,7 @@ local function stretches(body, accs)
 end
 
 local function columns_of(o, k)
-  local list = {}
-  for lane = 1, o.vector do list[lane] = index.plus(index.scale(k, o.vector), lane - 1) end
-  return list
+  return lists.times(o.vector, function(lane) return index.plus(index.scale(k, o.vector), lane - 1) end)
 end
 
 local better = "(b.value %s a.value || (b.value != b.value && a.value == a.value) || "
@@ -218,24 +210,16 @@ local function write_whole(body, kernel, o, roots, row, on_chip)
   lanes.each(body, o, function(step)
     local columns = columns_of(o, step)
     for _, root in ipairs(roots) do
-      local list, texts = {}, {}
-      for k, column in ipairs(columns) do
-        list[k] = outer(kernel, root, row, column)
-        texts[k] = body:value(root, list[k])
-      end
-      body:store_all(root, list, texts)
+      local list = lists.map(columns, function(column) return outer(kernel, root, row, column) end)
+      body:store_all(root, list, lists.map(list, function(i) return body:value(root, i) end))
     end
   end, lanes.refill(body, o, on_chip))
 end
 
 -- The roots that have an element for each column, and those that have one for each row.
 local function parted(kernel)
-  local whole, single = {}, {}
-  for _, root in ipairs(kernel.roots) do
-    local list = is_whole(kernel, root) and whole or single
-    list[#list + 1] = root
-  end
-  return whole, single
+  return lists.filter(kernel.roots, function(root) return is_whole(kernel, root) end),
+    lists.filter(kernel.roots, function(root) return not is_whole(kernel, root) end)
 end
 
 local function write(body, kernel, o, row, on_chip)
@@ -256,7 +240,7 @@ end
 
 -- What a body or a walk of the kernel is to know: members are computed once for each row, and views may be chosen by the row.
 local function prepare(body, kernel)
-  body.known_only, body.selecting = set_of(kernel.members), { row = true, k = true }
+  body.known_only, body.selecting = lists.set(kernel.members), { row = true, k = true }
   return body
 end
 
@@ -278,11 +262,8 @@ end
 
 -- Whether all roots are reduces of the kernel: nothing follows from them.
 local function are_members(kernel)
-  local members = set_of(kernel.members)
-  for _, root in ipairs(kernel.roots) do
-    if not members[root] then return false end
-  end
-  return true
+  local members = lists.set(kernel.members)
+  return lists.all(kernel.roots, function(root) return members[root] end)
 end
 
 -- A loop of a walk over the row: these nodes at their places in each column of a step; `of(x, column)`: node and indices.
@@ -333,12 +314,7 @@ local function launch(kernel, o, nodes, shared)
 end
 
 -- Places of extremes take more than their memory's time: they want the multiprocessor full.
-local function is_plain(kernel)
-  for _, x in ipairs(kernel.members) do
-    if x.op:find "^arg" then return false end
-  end
-  return true
-end
+local function is_plain(kernel) return not lists.any(kernel.members, function(x) return x.op:find "^arg" end) end
 
 local function needs(o)
   local list = { "join" }

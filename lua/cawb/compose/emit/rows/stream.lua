@@ -3,6 +3,7 @@
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local types = require "cawb.torch.types"
 local walks = require "cawb.compose.emit.walk"
 
@@ -17,15 +18,9 @@ local function is_long(kernel)
     if seen[x] or (x.stored and not top) then return false end
     seen[x] = true
     if x.kind == "reduce" or x.pieces and #x.pieces > 2 then return true end
-    for _, input in ipairs(x.inputs) do
-      if visit(input, false) then return true end
-    end
-    return false
+    return lists.any(x.inputs, function(input) return visit(input, false) end)
   end
-  for _, root in ipairs(kernel.roots) do
-    if visit(root, true) then return true end
-  end
-  return false
+  return lists.any(kernel.roots, function(root) return visit(root, true) end)
 end
 
 -- Neighbours of one thread: as many as 16 bytes of the widest type hold.
@@ -39,9 +34,8 @@ end
 
 -- A root's indices for the neighbours of a thread.
 local function lanes(root, n, v)
-  local t, list = index.scale(index.var("t", n // v), v), {}
-  for lane = 1, v do list[lane] = index.unravel(index.plus(t, lane - 1), root.shape) end
-  return list
+  local t = index.scale(index.var("t", n // v), v)
+  return lists.times(v, function(lane) return index.unravel(index.plus(t, lane - 1), root.shape) end)
 end
 
 -- Elements n, and neighbours v of a thread: one where packs would end beyond a tensor. Raises a refusal.
@@ -71,9 +65,8 @@ function M.generate(kernel, options, _, accepted)
     wide and "(long long)" or "", BLOCK)
   if threads % BLOCK ~= 0 then body:line("if (t >= %d/**/) return;", threads) end
   for _, root in ipairs(kernel.roots) do
-    local list, texts = lanes(root, n, v), {}
-    for lane, i in ipairs(list) do texts[lane] = body:value(root, i) end
-    body:store_all(root, list, texts)
+    local list = lanes(root, n, v)
+    body:store_all(root, list, lists.map(list, function(i) return body:value(root, i) end))
   end
   local text, nodes = body:as_kernel(BLOCK)
   return { text = text, headers = body.headers,

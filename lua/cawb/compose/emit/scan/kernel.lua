@@ -7,11 +7,10 @@ local scans = require "cawb.compose.emit.scan.text"
 
 local M = {}
 
-local sums = { float32 = "float", float16 = "float", bfloat16 = "float", float64 = "double", int64 = "long long",
-               int32 = "int" }
+local sums = accesses.sums
 
 -- From the end: the k-th element of memory is that many from the end of the running sum.
-local function counted(k, n, reverse) return reverse and index.plus(index.scale(k, -1), n - 1) or k end
+local function counted(k, n, reverse) return reverse and index.back(k, n) or k end
 
 -- What is written of each element, and of four neighbours if there are packs of them: { known =, at = } as Accesses:write takes them.
 local function writes(x, reverse)

@@ -2,13 +2,13 @@
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
-local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local segments = require "cawb.compose.emit.segment.text"
 
 local M = {}
 
-local sums = { float32 = "float", float16 = "float", bfloat16 = "float", float64 = "double", int64 = "long long", int32 = "int" }
+local sums = accesses.sums
 
 local WIDE = 4        -- neighbours of a thread
 
@@ -21,16 +21,10 @@ end
 
 -- Indices of the neighbours of a pack (o, k, i) of a shape; `k` is an expression.
 local function pack(shape, axis, k, v)
-  local outer, _, inner = accesses.around(shape, axis)
-  local front, back, list = { table.unpack(shape, 1, axis - 1) }, { table.unpack(shape, axis + 1) }, {}
-  for lane = 1, v do
-    local i = index.unravel(index.var("o", outer), front)
-    i[axis] = k
-    local behind = index.plus(index.scale(index.var("i", inner // v), v), lane - 1)
-    for d, e in ipairs(index.unravel(behind, back)) do i[axis + d] = e end
-    list[lane] = i
-  end
-  return list
+  local _, _, inner = accesses.around(shape, axis)
+  return lists.times(v, function(lane)
+    return accesses.along(shape, axis, k, index.plus(index.scale(index.var("i", inner // v), v), lane - 1))
+  end)
 end
 
 local function described(kernel)

@@ -4,6 +4,7 @@ local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 
@@ -14,17 +15,12 @@ local ops = { max = true, min = true, sum = true }
 -- Whether a value needs memory, through nodes that are not stored.
 local function reads(x)
   if x.kind == "leaf" then return x.source:find ":" ~= nil end
-  if x.stored then return true end
-  for _, input in ipairs(x.inputs) do
-    if reads(input) then return true end
-  end
-  return false
+  return x.stored or lists.any(x.inputs, reads)
 end
 
 -- The one reduce that the roots are computed from, and that reads memory; nil where there is none or are several.
 local function found(kernel)
-  local list, seen, inside = {}, {}, {}
-  for _, root in ipairs(kernel.roots) do inside[root] = true end
+  local list, seen, inside = {}, {}, lists.set(kernel.roots)
   local function visit(x)
     if seen[x] or (x.stored and not inside[x]) then return end
     seen[x] = true
@@ -57,10 +53,7 @@ local function only_inside(guards, places, shape)
     known[e.key] = true
     known[index.plus(index.scale(e, -1), shape[d] - 1).key] = true
   end
-  for _, e in ipairs(guards) do
-    if e.lo < 0 and not known[e.key] then return false end
-  end
-  return true
+  return lists.all(guards, function(e) return e.lo >= 0 or known[e.key] end)
 end
 
 -- Whether every dimension of a window moves along exactly one dimension of the tensor below. A dimension that moves along none
@@ -70,10 +63,7 @@ local function each_once(moves, view, rank)
   for _, m in ipairs(moves) do
     if m.r then count[m.r] = (count[m.r] or 0) + 1 end
   end
-  for d = rank + 1, #view.shape do
-    if view.shape[d] > 1 and count[d] ~= 1 then return false end
-  end
-  return true
+  return lists.all(view.shape, function(n, d) return d <= rank or n <= 1 or count[d] == 1 end)
 end
 
 -- A reduce over a view as a reduction over windows: how each dimension of the tensor below moves, with `o` the dimension of the
@@ -115,25 +105,13 @@ local function is_neutral(x, view)
   return types.literal(view.fill or 0, view.dtype) == start
 end
 
-local function place(shape, ahead)
-  local names, front = { "d", "h", "w" }, { table.unpack(shape, 1, ahead) }
-  local n = 1
-  for _, size in ipairs(front) do n = n * size end
-  local i = index.unravel(index.var("p", n), front)
-  for d = ahead + 1, #shape do i[d] = index.var(names[d - #shape + 3], shape[d]) end
-  return i, n
-end
+local place, four = accesses.in_space, accesses.four_in_space
 
-local function outs(moves)
-  local shape = {}
-  for d, m in ipairs(moves) do shape[d] = m.out end
-  return shape
-end
+local function outs(moves) return lists.map(moves, function(m) return m.out end) end
 
 -- The result's indices for these indices of the tensor below.
 local function followed(x, moves, i)
-  local j = {}
-  for d = 1, #x.shape do j[d] = index.const(0) end
+  local j = lists.times(#x.shape, function() return index.const(0) end)
   for d, m in ipairs(moves) do
     if m.o then j[m.o] = i[d] end
   end
@@ -152,16 +130,6 @@ local function describe(x, moves, from, ahead)
   end
   if x.op ~= "sum" then d.least = expression.joining(x.op, x.dtype).start end
   return d
-end
-
--- How the four elements from w on are read; nil where the line's length is no multiple of four.
-local function four(shape, ahead)
-  local list = #shape > ahead and accesses.neighbours(shape[#shape], 4) or nil
-  for lane, e in ipairs(list or {}) do
-    list[lane] = place(shape, ahead)
-    list[lane][#shape] = e
-  end
-  return list
 end
 
 local FIRST = "const int t = w / 4;"
