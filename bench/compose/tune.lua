@@ -222,7 +222,7 @@ local function line_of(row, task, all, number)
     line.search, line.took, line.curve = searched(compose.tune.search, make, measure, 7919 + number, compose.records.shipped(line.task))
   end
   for k = 1, draws do
-    line.random[k] = searched(compose.tune.random, make, measure, 7919 + number + 1000 * k)
+    line.random[k] = searched(draw.walks, make, measure, 7919 + number + 1000 * k)
     line.uniform[k] = searched(draw.uniform, make, measure, 7919 + number + 1000 * k)
   end
   return line

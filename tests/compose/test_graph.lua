@@ -80,8 +80,9 @@ local function refuses(text, why)
 end
 
 check.test("a text that is no graph is refused, with its line", function()
-  refuses("%1 = leaf float32[4] () { source = }\n", "line 1 of the graph: a value is wanted at ' }'")
-  refuses("%1 = view float32[4] %2[r7] {}\n", "a dimension of the view is wanted")
+  refuses("%1 = leaf float32[4] () { source = }\n", "line 1 of the graph: graph:1: unexpected symbol near '}'")
+  refuses("%1 = view float32[4] %2[r7] {}\n", "line 1 of the graph: 'r7' is no dimension of the view")
+  refuses("%1 = leaf float32[4] { source = 1 }\n", "line 1 of the graph: a node, its kind, type, shape, inputs and fields are wanted")
   refuses("%1 = view float32[4] %2[r1] {}\nreturn %1\n", "%2 is named in the graph and has no line")
 end)
 

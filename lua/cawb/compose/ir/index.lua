@@ -144,6 +144,17 @@ end
 --- k times a, k a number.
 function M.scale(a, k) return M.add(M.const(0), a, k) end
 
+--- A number as an expression; expressions stay.
+function M.of(a) return type(a) == "number" and M.const(a) or a end
+
+-- In Lua's own signs, as M.text writes them. A number stands ahead of a product, and behind a division.
+function Index.__add(a, b) return M.add(M.of(a), M.of(b)) end
+function Index.__sub(a, b) return M.add(M.of(a), M.of(b), -1) end
+function Index.__unm(a) return M.scale(a, -1) end
+function Index.__mul(n, a) return M.scale(a, n) end
+function Index.__div(a, n) return M.div(a, n) end
+function Index.__mod(a, n) return M.mod(a, n) end
+
 local function gcd(a, b)
   while b ~= 0 do a, b = b, a % b end
   return a

@@ -5,7 +5,6 @@ local schedule = require "cawb.compose.schedule.schedule"
 local M = {}
 
 local CACHED = 200         -- plans that were made and are held
-local MISSES = 80          -- walks in a row that lead to nothing new, before drawing ends
 
 --- A function that draws from 1 to n, the same for the same seed (Park and Miller's generator, 1988).
 function M.drawing(state)
@@ -44,13 +43,6 @@ function M.steps(make, s, made, count, draw, choice)
   return s, make(s)
 end
 
---- A schedule one to four edits away, and its candidate.
-function M.walk(make, from, draw)
-  local first, s, made = make(from), nil, nil
-  repeat s, made = M.steps(make, from, first, draw(4), draw) until made
-  return s, made
-end
-
 -- The best (tune.lua) without an option that changes no text; nil if there is no such option.
 local function less(make, best)
   for key, own in pairs(best.schedule.kernels or {}) do
@@ -69,25 +61,6 @@ function M.pruned(make, best)
   local next_one = less(make, best)
   while next_one do best, next_one = next_one, less(make, next_one) end
   return best
-end
-
---- A random search (tune.lua), the baseline of any other search. Each measurement is of a new walk of one to four edits from the first
---- schedule, while such walks are found.
-function M.random(from, how)
-  local best, curve, draw, seen = nil, {}, M.drawing(how.seed or 1), {}
-  how = setmetatable({ make = M.cached(how.make) }, { __index = how })
-  local made, s, misses = how.make(from), from, 0
-  while made and #curve < how.measurements and misses < MISSES do
-    local text = made.source .. made.plan
-    if not seen[text] then
-      local times, sum = how.measure(made), 0.0
-      for _, t in ipairs(times or {}) do sum = sum + t end
-      if times and (not best or sum < best.seconds) then best = { schedule = s, made = made, seconds = sum } end
-      curve[#curve + 1], seen[text], misses = best and best.seconds or math.huge, true, 0
-    else misses = misses + 1 end
-    s, made = M.walk(how.make, from, draw)
-  end
-  return best, curve
 end
 
 return M

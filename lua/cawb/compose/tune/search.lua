@@ -383,7 +383,4 @@ function M.search(from, how)
   return self.best and random_search.pruned(self.make, self.best), self.curve
 end
 
---- The same by drawing.
-M.random = random_search.random
-
 return M
