@@ -6,7 +6,8 @@
 --   { kind = "knob", kernel = "5.2", by = "rows", name = "vector", values = { "auto", 1, 2, 4 } }
 
 local graphs = require "cawb.compose.ir.graph"
-local rows = require "cawb.compose.emit.rows.rows"
+local lists = require "cawb.base.lists"
+local records = require "cawb.compose.tune.records"
 local schedule = require "cawb.compose.schedule.schedule"
 
 local M = {}
@@ -27,41 +28,25 @@ local names = {
   conv = { "loop", "tile", "splits" },
 }
 
--- The kind that the decisions of a kernel follow from.
-local function kind_of(kernel)
-  if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
-  if kernel.by == "rows" and kernel.made and kernel.made.columns then return "columns" end
-  return kernel.by
-end
-
 local function values_of(kind, name)
   if name == "loop" then return schedule.loops[kind] end
   return schedule.knobs[kind == "columns" and "rows" or kind][name]
 end
 
--- Elements that the kernel stores, and of a row where it has rows.
-local function sizes(kernel)
-  local reduce = kernel.members[1]
-  local row = kernel.kind == "rows" and reduce and select(2, rows.space(reduce)) or 1
-  return graphs.numel(kernel.roots[1].shape), row
-end
-
+-- `size`: elements that the kernel stores; `row`: of a row where it has rows.
 local function of_kernel(list, kernel)
-  local kind, key = kind_of(kernel), schedule.key(kernel)
-  local n, row = sizes(kernel)
+  local kind, size = records.kind(kernel), graphs.numel(kernel.roots[1].shape)
   for _, name in ipairs(names[kind]) do
-    list[#list + 1] = { kind = "knob", kernel = key, by = kind, name = name, values = { "auto", table.unpack(values_of(kind, name)) }, size = n, row = row }
+    list[#list + 1] = { kind = "knob", kernel = schedule.key(kernel), by = kind, name = name, values = { "auto", table.unpack(values_of(kind, name)) },
+                        size = size, row = records.row(kernel) }
   end
 end
 
 local function inlined(made)
-  local list = {}
-  for _, x in ipairs(made.graph.nodes) do
-    if x.kind == "map" and not x.stored and not x.is_output and x.label and graphs.numel(x.shape) >= SMALL then
-      list[#list + 1] = x.label
-    end
-  end
-  return list
+  local nodes = lists.filter(made.graph.nodes, function(x)
+    return x.kind == "map" and not x.stored and not x.is_output and x.label and graphs.numel(x.shape) >= SMALL
+  end)
+  return lists.map(nodes, function(x) return x.label end)
 end
 
 local function add(list, kind, all, values)
@@ -70,18 +55,12 @@ end
 
 --- The decisions of what compose made by itself.
 function M.of(made)
-  local list, steps = {}, {}
-  for step = 1, made.rewrites.matched or 0 do steps[step] = step end
-  add(list, "skip", steps, { "done", "skipped" })
+  local list = {}
+  add(list, "skip", lists.times(made.rewrites.matched or 0, function(step) return step end), { "done", "skipped" })
   add(list, "store", inlined(made), { "inline", "stored" })
   add(list, "cut", made.joins, { "joined", "cut" })
-  local kernels = 0
-  for _, kernel in ipairs(made.kernels) do
-    if names[kind_of(kernel)] and kernels < MOST.kernels then
-      kernels = kernels + 1
-      of_kernel(list, kernel)
-    end
-  end
+  local kernels = lists.filter(made.kernels, function(kernel) return names[records.kind(kernel)] end)
+  for k = 1, math.min(MOST.kernels, #kernels) do of_kernel(list, kernels[k]) end
   return list
 end
 

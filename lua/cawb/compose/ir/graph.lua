@@ -106,6 +106,9 @@ function Graph:reshape(x, shape)
   return self:view(x, shape, function(i) return index.unravel(index.ravel(i, shape), x.shape) end)
 end
 
+--- All elements along one dimension.
+function Graph:flat(x) return self:reshape(x, { M.numel(x.shape) }) end
+
 --- Dimension d of the result is dimension order[d] of x.
 function Graph:permute(x, order)
   local shape = lists.map(order, function(from) return x.shape[from] end)

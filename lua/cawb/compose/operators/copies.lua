@@ -68,21 +68,19 @@ function M.rot90(g, op)
   end) }
 end
 
-local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
-
 function M.take(g, op)
-  local x, at = flat(g, op.x[1]), flat(g, op.by.index)
+  local x, at = g:flat(op.x[1]), g:flat(op.by.index)
   return { g:reshape(g:pick(x, at, 1), op.out[1].shape) }
 end
 
 -- Where the mask is set the source's elements, one after the other.
 function M.masked_scatter(g, op)
   local out = op.out[1].shape
-  local mask, source = flat(g, g:broadcast(op.by.mask, out)), flat(g, op.by.source)
+  local mask, source = g:flat(g:broadcast(op.by.mask, out)), g:flat(op.by.source)
   local ones = g:map("A ? 1 : 0", "int64", { mask }, "bool")
   local count = g:scan("sum", ones, 1)
   local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
-  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, g:pick(source, at, 1), flat(g, g:broadcast(op.x[1], out)) }, nil, { "bool" })
+  local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, g:pick(source, at, 1), g:flat(g:broadcast(op.x[1], out)) }, nil, { "bool" })
   return { g:reshape(joined, out) }
 end
 

@@ -1,7 +1,7 @@
 -- Operators that join many elements into one: sums, extremes, norms, losses.
 
 local expressions = require "cawb.compose.operators.expressions"
-local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local text = require "cawb.compose.ir.tree.text"
 local tools = require "cawb.compose.operators.tools"
 
@@ -51,7 +51,7 @@ end
 
 -- The place of the extreme, in one dimension or in all of them.
 local function place(g, x, name, dim, keepdim)
-  if dim == nil or #x.shape == 0 then return g:reduce(name, g:reshape(x, { graphs.numel(x.shape) }), { true }, keepdim, "int64") end
+  if dim == nil or #x.shape == 0 then return g:reduce(name, g:flat(x), { true }, keepdim, "int64") end
   return g:reduce(name, x, axes_of(dim, #x.shape), keepdim, "int64")
 end
 
@@ -130,8 +130,8 @@ end
 
 -- Slices along a dimension, each shortened to the length `maxnorm` where it is longer.
 function M.renorm(g, op)
-  local x, others = taken(g, op.x[1], op.out[1].dtype), {}
-  for d = 0, #x.shape - 1 do others[#others + 1] = d ~= op.args.dim % #x.shape and d or nil end
+  local x = taken(g, op.x[1], op.out[1].dtype)
+  local others = lists.filter(lists.times(#x.shape, function(d) return d - 1 end), function(d) return d ~= op.args.dim % #x.shape end)
   local length = norm(g, { x = { x }, out = op.out, args = { dim = others, keepdim = true } }, op.args.p)[1]
   return { g:map("(B > C ? A * (C / (B + 0.0000001)) : A)", x.dtype, { x, length, g:fill(op.args.maxnorm, {}, x.dtype) }) }
 end

@@ -180,20 +180,14 @@ M.native_channel_shuffle = M.channel_shuffle
 local function taken_along(g, x, at, axis, shape)
   local rank = #at.shape
   local where = g:view(at, shape, function(i) return { table.unpack(i, axis, axis + rank - 1) } end)
-  -- x with the index's dimensions behind the picked one, which it does not depend on
-  local wide = {}
-  for k = 1, axis - 1 do wide[#wide + 1] = shape[k] end
-  for k = 1, math.max(rank, 1) do wide[#wide + 1] = k == 1 and x.shape[axis] or shape[axis + k - 1] end
-  for k = axis + rank, #shape do wide[#wide + 1] = shape[k] end
   if rank == 0 then
     local one = { table.unpack(shape) }
     table.insert(one, axis, 1)
     return g:reshape(g:pick(x, g:broadcast(g:reshape(at, {}), one), axis), shape)
   end
-  local source = g:view(x, wide, function(i)
-    local j = { table.unpack(i, 1, axis) }
-    for k = axis + rank, #i do j[#j + 1] = i[k] end
-    return j
+  -- x with the index's dimensions behind the picked one, which it does not depend on
+  local source = g:view(x, index.with(shape, axis, x.shape[axis]), function(i)
+    return lists.joined({ table.unpack(i, 1, axis) }, { table.unpack(i, axis + rank) })
   end)
   return g:pick(source, where, axis)
 end

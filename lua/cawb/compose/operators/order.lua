@@ -1,7 +1,7 @@
 -- Operators that put elements in order: a node of their places, and the elements there.
 
-local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
 local M = {}
@@ -14,7 +14,7 @@ local function ordered(g, x, axis, largest, most)
   return g:pick(x, places, axis), places
 end
 
-local function axis_of(x, dim) return (dim or -1) % math.max(1, #x.shape) + 1 end
+local function axis_of(x, dim) return tools.axis(dim, -1, #x.shape) end
 
 function M.sort(g, op)
   return { ordered(g, op.x[1], axis_of(op.x[1], op.args.dim), op.args.descending == true) }
@@ -51,7 +51,7 @@ end
 local function middle(skip)
   return function(g, op)
     local x, whole = op.x[1], op.args.dim == nil
-    if whole then x = g:reshape(x, { graphs.numel(x.shape) }) end
+    if whole then x = g:flat(x) end
     if #x.shape == 0 then return { x, g:fill(0, {}, "int64") } end
     local axis = axis_of(x, op.args.dim or 0)
     local n, float = x.shape[axis], x.dtype:find "float"

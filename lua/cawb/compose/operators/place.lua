@@ -3,6 +3,7 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local segment = require "cawb.compose.operators.segment"
 local tools = require "cawb.compose.operators.tools"
 
@@ -114,9 +115,6 @@ end)
 
 M.index_reduce = put("scatter_reduce", function(_, op) return op.by.source end)
 
--- Places of all dimensions as one, in memory of one dimension.
-local function flat(g, x) return g:reshape(x, { graphs.numel(x.shape) }) end
-
 -- A list of dimensions with the `count` of them behind the first `ahead` in front, and the way back.
 local function to_front(rank, ahead, count)
   local order, back = {}, {}
@@ -129,9 +127,7 @@ end
 -- x[:, a, b, ...] = values: the same with these dimensions in front.
 local function put_behind(g, op, x, values, list, ahead)
   local rank, width = #graphs.together(list), #list
-  local shape = { table.unpack(x.shape, 1, ahead) }
-  for _, n in ipairs(graphs.together(list)) do shape[#shape + 1] = n end
-  for d = ahead + width + 1, #x.shape do shape[#shape + 1] = x.shape[d] end
+  local shape = lists.joined({ table.unpack(x.shape, 1, ahead) }, graphs.together(list), { table.unpack(x.shape, ahead + width + 1) })
   local order, back = to_front(#x.shape, ahead, width)
   local turned, put = g:permute(x, order), g:permute(g:broadcast(values, shape), (to_front(#shape, ahead, rank)))
   local made, why = M.index_put(g, { x = { turned, table.unpack(list) }, by = { self = turned, values = put }, values = put, given = {}, args = op.args, out = op.out })
@@ -154,13 +150,11 @@ function M.index_put(g, op)
   end
   if ahead > 0 then return put_behind(g, op, x, values, list, ahead) end
   local together = graphs.together(list)
-  for k, at in ipairs(list) do list[k] = g:broadcast(at, together) end
-  local all, at = tools.flattened(g, x, list, 1)
-  local shape, n = { table.unpack(together) }, graphs.numel(together)
-  for d = #list + 1, #x.shape do shape[#shape + 1] = x.shape[d] end
-  local rows = { n, table.unpack(shape, #together + 1) }
+  local all, at = tools.flattened(g, x, lists.map(list, function(one) return g:broadcast(one, together) end), 1)
+  local behind = { table.unpack(x.shape, #list + 1) }
+  local shape, rows = lists.joined(together, behind), { graphs.numel(together), table.unpack(behind) }
   local source = g:reshape(g:broadcast(values, shape), rows)
-  local made, why = M[op.args.accumulate and "index_add" or "index_copy"](g, { x = { all }, by = { index = flat(g, at), source = source },
+  local made, why = M[op.args.accumulate and "index_add" or "index_copy"](g, { x = { all }, by = { index = g:flat(at), source = source },
     args = { dim = 0 }, out = op.out })
   return made and { g:reshape(made[1], x.shape) }, why
 end

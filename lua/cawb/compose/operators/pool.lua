@@ -41,20 +41,19 @@ local function behind(out, dims)
   return axes
 end
 
+-- How many windows there are along both dimensions of a plane.
+local function reach_of(w, shape)
+  return lists.times(2, function(d) return (shape[w.ahead + d] + 2 * w.padding[d] - w.dilation[d] * (w.size[d] - 1) - 1) // w.stride[d] + 1 end)
+end
+
 -- A column for each window.
 function M.im2col(g, op)
   local x, out = op.x[1], op.out[1].shape
   local w = window(op, x, 2)
-  local reach = {}
-  for d = 1, 2 do
-    local room = x.shape[w.ahead + d] + 2 * w.padding[d] - w.dilation[d] * (w.size[d] - 1) - 1
-    reach[d] = room // w.stride[d] + 1
-  end
-  local n, order, places = w.ahead, {}, { table.unpack(x.shape, 1, w.ahead) }
-  places[n + 1], places[n + 2] = reach[1], reach[2]
-  local view = windows(g, x, w, places, 0)
-  for d = 1, n do order[d] = d end
-  order[n + 1], order[n + 2], order[n + 3], order[n + 4] = n + 3, n + 4, n + 1, n + 2
+  local reach = reach_of(w, x.shape)
+  local n = w.ahead
+  local view = windows(g, x, w, lists.joined({ table.unpack(x.shape, 1, n) }, reach), 0)
+  local order = lists.joined(lists.times(n, function(d) return d end), { n + 3, n + 4, n + 1, n + 2 })
   return { g:reshape(g:permute(view, order), out) }
 end
 
@@ -63,11 +62,7 @@ function M.col2im(g, op)
   local x, out = op.x[1], op.out[1].shape
   local w = window(op, x, 2)
   w.ahead = #out - 2
-  local parts, places = { table.unpack(out, 1, w.ahead) }, { table.unpack(out) }
-  for d = 1, 2 do
-    parts[w.ahead + d], places[#out + d] = w.size[d], w.size[d]
-    parts[w.ahead + 2 + d] = (out[w.ahead + d] + 2 * w.padding[d] - w.dilation[d] * (w.size[d] - 1) - 1) // w.stride[d] + 1
-  end
+  local parts, places = lists.joined({ table.unpack(out, 1, w.ahead) }, w.size, reach_of(w, out)), lists.joined(out, w.size)
   local columns = g:reshape(x, parts)
   local function from(i, d) return index.add(index.plus(i[w.ahead + d], w.padding[d]), i[#out + d], -w.dilation[d]) end
   local view = g:view(columns, places, function(i)

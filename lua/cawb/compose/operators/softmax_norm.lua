@@ -110,13 +110,6 @@ function M.native_group_norm(g, op)
   return { y, g:reshape(whole(g, middle, lost), { n, groups }), g:reshape(rstd, { n, groups }) }
 end
 
--- All axes but the channels'.
-local function others(rank)
-  local axes = {}
-  for d = 1, rank do axes[d] = d ~= 2 or nil end
-  return axes
-end
-
 function M.native_batch_norm(g, op)
   local x, eps = op.by.input, op.args.eps or op.args.epsilon
   local training = op.args.training
@@ -126,7 +119,7 @@ function M.native_batch_norm(g, op)
   end
   local middle, rstd, lost
   if training then
-    middle, rstd, lost = moments(g, x, others(#x.shape), eps)
+    middle, rstd, lost = moments(g, x, tools.all_but(#x.shape, 2), eps)
   else
     middle = by_channel(g, op.by.running_mean, x)
     rstd = g:map("1.0 / sqrt(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
@@ -143,8 +136,8 @@ end
 
 -- Weights v of these lengths g, taken along all dimensions but `dim`; and the lengths that v had.
 function M._weight_norm_interface(g, op)
-  local v, axes = op.x[1], {}
-  for d = 1, #v.shape do axes[d] = d ~= (op.args.dim or 0) % #v.shape + 1 or nil end
+  local v = op.x[1]
+  local axes = tools.all_but(#v.shape, tools.axis(op.args.dim, 0, #v.shape))
   local length = g:map("sqrt(A)", v.dtype, { g:reduce("sum", g:map("A * A", v.dtype, { v }), axes, true) })
   return { g:map("A * (B / C)", v.dtype, { v, op.x[2], length }), length }
 end

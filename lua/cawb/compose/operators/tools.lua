@@ -17,6 +17,13 @@ function M.axes_of(dims, rank)
   return set
 end
 
+--- All dimensions but d, as a set.
+function M.all_but(rank, d)
+  local set = M.axes_of(nil, rank)
+  set[d] = nil
+  return set
+end
+
 --- How many elements a set of dimensions has.
 function M.count(shape, axes)
   local n = 1
@@ -109,10 +116,7 @@ function M.flattened(g, x, list, axis)
     flat = flat and g:map("A * B + C", "int64", { flat, g:fill(size, {}, "int64"), safe }) or safe
     n = n * size
   end
-  local shape = { table.unpack(x.shape, 1, axis - 1) }
-  shape[axis] = n
-  for k = axis + #list, #x.shape do shape[#shape + 1] = x.shape[k] end
-  return g:reshape(x, shape), flat
+  return g:reshape(x, lists.joined({ table.unpack(x.shape, 1, axis - 1) }, { n }, { table.unpack(x.shape, axis + #list) })), flat
 end
 
 return M

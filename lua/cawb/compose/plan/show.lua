@@ -36,26 +36,26 @@ end
 
 --- Of each kernel its launches in a profile; nil where these are others.
 function M.launches(made, profile)
-  local lists, at = {}, 0
+  local launches, at = {}, 0
   for k, kernel in ipairs(made.kernels) do
     local count = steps_of(kernel)
-    lists[k] = table.move(profile.kernels, at + 1, at + count, 1, {})
+    launches[k] = table.move(profile.kernels, at + 1, at + count, 1, {})
     at = at + count
   end
-  return at == #profile.kernels and lists or nil
+  return at == #profile.kernels and launches or nil
 end
 
 --- Seconds of each kernel, of a profile's launches in order; nil where these are others.
 function M.times(made, profile)
-  local lists, sums = M.launches(made, profile), {}
-  for k, list in ipairs(lists or {}) do
+  local launches, sums = M.launches(made, profile), {}
+  for k, list in ipairs(launches or {}) do
     sums[k] = 0.0
     for _, launch in ipairs(list) do
       if not launch.metrics.seconds then return nil end
       sums[k] = sums[k] + launch.metrics.seconds
     end
   end
-  return lists and sums
+  return launches and sums
 end
 
 --- The rewrites, a line for each operator and rule.

@@ -7,6 +7,7 @@ local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
 local match = require "cawb.compose.ir.tree.match"
+local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
 
 local M = { says = "its scale and shift are in the weights" }
@@ -34,18 +35,11 @@ local function anchor(g, y)
   if (y.kind == "conv" or y.kind == "product") and alone(y) and not (sum and y.inputs[3]) then return y, sum end
 end
 
--- All dimensions but one.
-local function others(x, d)
-  local axes = {}
-  for e in ipairs(x.shape) do axes[e] = e ~= d or nil end
-  return axes
-end
-
 -- The element for each channel of an operand that is the same along all else.
-local function vector(g, x, d) return views.dropped(g, x, others(x, d)) end
+local function vector(g, x, d) return views.dropped(g, x, tools.all_but(#x.shape, d)) end
 
 local function may(x, number, y, sum)
-  local axes = others(x, along(y))
+  local axes = tools.all_but(#x.shape, along(y))
   local function is_vector(input) return views.is_fixed(input) and views.is_constant(input, axes) end
   local bias = sum and sum.inputs[2] or y.inputs[3]
   return lists.all(x.inputs, function(input, k) return k == number.X or is_vector(input) end) and views.is_fixed(y.inputs[2]) and (not bias or views.is_fixed(bias)) and (not sum or views.is_constant(sum.inputs[2], axes))

@@ -70,11 +70,11 @@ end
 
 --- Edges between kernels of the same key, each with the NEAR next ones; key(k) is nil for a kernel that is not asked about.
 function M.neighbours(list, key)
-  local lists, edges = {}, {}
+  local before_of, edges = {}, {}
   for _, b in ipairs(list) do
     local name = key(b)
-    local before = name and lists[name] or {}
-    if name then lists[name] = before end
+    local before = name and before_of[name] or {}
+    if name then before_of[name] = before end
     for j = math.max(1, #before - NEAR + 1), #before do edges[#edges + 1] = { before[j], b } end
     before[#before + 1] = b
   end

@@ -11,7 +11,7 @@ local function alike(x, y) return x.op == y.op and x.dtype == y.dtype and graphs
 
 -- The kernels of layers, each list from the lowest on.
 local function chains(state)
-  local lists, of = {}, {}
+  local found, of = {}, {}
   for _, k in ipairs(state.list) do
     local x = k.kind == "cell" and #k.roots == 1 and k.roots[1]
     local list = x and x.below and of[x.below.cell]
@@ -19,10 +19,10 @@ local function chains(state)
       list[#list + 1], of[x] = k, list
     elseif x then
       of[x] = { k }
-      lists[#lists + 1] = of[x]
+      found[#found + 1] = of[x]
     end
   end
-  return lists
+  return found
 end
 
 local function together(list, first, last)

@@ -6,6 +6,7 @@
 local cache = require "cawb.base.cache"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
+local lists = require "cawb.base.lists"
 local records = require "cawb.compose.tune.records"
 
 local M = {}
@@ -39,8 +40,7 @@ end
 
 -- A task by its operators, at whatever sizes; and its sizes.
 local function about(task)
-  local words, sizes = {}, {}
-  for k, entry in ipairs(task.graph) do words[k] = entry.name end
+  local words, sizes = lists.map(task.graph, function(entry) return entry.name end), {}
   for _, list in ipairs { task.inputs, task.params, task.outputs } do
     for _, x in ipairs(list or {}) do
       if x.shape then sizes[#sizes + 1] = ("%s %s"):format(x.dtype, table.concat(x.shape, "x")) end

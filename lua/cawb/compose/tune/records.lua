@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
 
 local M = {}
@@ -18,14 +19,23 @@ local MOST = 600            -- records of a kind, at most: the last ones
 -- Doublings, to a tenth.
 local function log2(n) return math.floor(10 * math.log(math.max(n, 1), 2) + 0.5) / 10 end
 
+--- The kind that options of a kernel follow from.
+function M.kind(kernel)
+  if kernel.by == "tensor" or kernel.by == "library" then return kernel.kind end
+  return kernel.by == "rows" and kernel.made and kernel.made.columns and "columns" or kernel.by
+end
+
+--- Elements of a kernel's row; 1 where it has no rows.
+function M.row(kernel)
+  local reduce = kernel.members[1]
+  return kernel.kind == "rows" and reduce and select(2, rows.space(reduce)) or 1
+end
+
 --- The features of a kernel: { by = its kind, written, read, row = doublings of elements, members }.
 function M.about(kernel)
-  local by, reduce, read = kernel.by, kernel.members[1], 0
-  if by == "tensor" or by == "library" then by = kernel.kind end
-  if by == "rows" and kernel.made and kernel.made.columns then by = "columns" end
-  for _, x in ipairs(kernel.reads or {}) do read = read + graphs.numel(x.shape) end
-  local row = kernel.kind == "rows" and reduce and select(2, rows.space(reduce)) or 1
-  return { by = by, loop = kernel.loop, written = log2(graphs.numel(kernel.roots[1].shape)), read = log2(read), row = log2(row),
+  local read = lists.sum(kernel.reads or {}, function(x) return graphs.numel(x.shape) end)
+  local row = M.row(kernel)
+  return { by = M.kind(kernel), loop = kernel.loop, written = log2(graphs.numel(kernel.roots[1].shape)), read = log2(read), row = log2(row),
            members = log2(#kernel.members) }
 end
 

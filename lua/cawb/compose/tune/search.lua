@@ -5,6 +5,7 @@
 -- such an edit does not touch try their next options beside it. If nothing promises a gain, random walks of a few edits from the
 -- best schedule follow.
 
+local lists = require "cawb.base.lists"
 local models = require "cawb.compose.tune.model"
 local ranking = require "cawb.compose.tune.ranking"
 local records = require "cawb.compose.tune.records"
@@ -45,15 +46,13 @@ end
 
 -- A kernel's name by the nodes that it computes. If an edit of the plan does not touch a kernel, its measurements still hold.
 local function name_of(kernel)
-  local words = { schedule.key(kernel), ":" }
-  for k, x in ipairs(kernel.members) do words[k + 2] = x.label or "" end
-  return table.concat(words, " ")
+  local labels = lists.map(kernel.members, function(x) return x.label or "" end)
+  return table.concat({ schedule.key(kernel), ":", table.unpack(labels) }, " ")
 end
 
 -- A model of options, from the records of the most similar kernels.
 local function expectation(near)
-  local model, list = models.new(), {}
-  for _, r in ipairs(near) do if r.weight > LIKE then list[#list + 1] = r end end
+  local model, list = models.new(), lists.filter(near, function(r) return r.weight > LIKE end)
   table.sort(list, function(a, b) return a.weight > b.weight end)
   for k = 1, math.min(NEAREST, #list) do model:learn(list[k].own, list[k].change, list[k].weight) end
   return model
@@ -154,34 +153,31 @@ end
 -- Whether a plan has the same kernels as the best one.
 local function is_alike(self, made)
   local by = kernels_by_key(made)
-  for _, kernel in ipairs(self.best.made.kernels) do
-    if not by[schedule.key(kernel)] then return false end
-  end
-  return #made.kernels == #self.best.made.kernels
+  return #made.kernels == #self.best.made.kernels and lists.all(self.best.made.kernels, function(kernel) return by[schedule.key(kernel)] end)
 end
 
 -- For each kernel of the best plan the options to try, the most promising first, and the seconds that the first ones promise.
 local function ranked(self)
-  local edits, lists, sum = ranking.edits(self.best.made), {}, 0.0
+  local edits, trials, sum = ranking.edits(self.best.made), {}, 0.0
   for _, kernel in ipairs(self.best.made.kernels) do
     local key = schedule.key(kernel)
     local one = self.kernels[name_of(kernel)]
     if edits[key] and one then
       local list = ranking.ranked(one, edits[key], self.draw)
       if #list > 0 then
-        lists[#lists + 1] = { one = one, list = list, at = 1 }
+        trials[#trials + 1] = { one = one, list = list, at = 1 }
         sum = sum + list[1].gain * self.best.times[key]
       end
     end
   end
-  return lists, sum
+  return trials, sum
 end
 
 -- Which kernels of a plan that was made would be measured for the first time. Those whose text is known say so for nothing, and go
 -- on to their next options.
-local function advance(self, lists, made)
+local function advance(self, trials, made)
   local by, fresh, moved = kernels_by_key(made), false, false
-  for _, l in ipairs(lists) do
+  for _, l in ipairs(trials) do
     local kernel = by[l.one.key]
     local name, entry = kernel and cache_key.of(kernel), l.list[l.at]
     if entry and name and name == l.one.base then ranking.dull(l.one, entry.own) end
@@ -193,37 +189,37 @@ local function advance(self, lists, made)
   return fresh, moved
 end
 
-local function proposal(self, lists)
+local function proposal(self, trials)
   local s = assembled(self)
-  for _, l in ipairs(lists) do
+  for _, l in ipairs(trials) do
     if l.list[l.at] then s = with_own(s, l.one.key, l.list[l.at].own) end
   end
   return s
 end
 
 -- Options that cannot be made, or that change the set of kernels, are not tried again.
-local function give_up(lists)
-  for _, l in ipairs(lists) do
+local function give_up(trials)
+  for _, l in ipairs(trials) do
     if l.list[l.at] then l.one.tried[records.text(l.list[l.at].own)] = "not" end
     l.at = l.at + 1
   end
 end
 
 -- The next plan with something new for some kernel: its schedule and its candidate; nil if there is none.
-local function next_plan(self, lists)
+local function next_plan(self, trials)
   for _ = 1, TRIES do
     if spent(self) then return nil end
-    local s = proposal(self, lists)
+    local s = proposal(self, trials)
     local made = self.make(s)
-    if not made or not is_alike(self, made) then give_up(lists)
+    if not made or not is_alike(self, made) then give_up(trials)
     else
-      local fresh, moved = advance(self, lists, made)
+      local fresh, moved = advance(self, trials, made)
       if not moved then return fresh and s or nil, made end
     end
   end
-  local s = proposal(self, lists)
+  local s = proposal(self, trials)
   local made = self.make(s)
-  if made and is_alike(self, made) and advance(self, lists, made) then return s, made end
+  if made and is_alike(self, made) and advance(self, trials, made) then return s, made end
 end
 
 -- The best of each kernel, where that is known already or may be measured.
@@ -234,12 +230,12 @@ local function gather(self)
   if made and (self.left > 0 or known_times(self, made)) then take(self, note_all(self, look(self, s, made))) end
 end
 
-local function options_round(self, lists)
-  local s, made = next_plan(self, lists)
+local function options_round(self, trials)
+  local s, made = next_plan(self, trials)
   if not s then return false end
   local result = look(self, s, made)
   if not result then
-    give_up(lists)
+    give_up(trials)
     return true
   end
   note_all(self, result)
@@ -274,9 +270,9 @@ local function structural(self)
 end
 
 -- A schedule with the next options of all kernels that an edit does not touch: they have times of their own.
-local function with_trials(s, made, lists)
+local function with_trials(s, made, trials)
   local by = kernels_by_key(made)
-  for _, l in ipairs(lists) do
+  for _, l in ipairs(trials) do
     local kernel = by[l.one.key]
     if kernel and name_of(kernel) == l.one.name then s = with_own(s, l.one.key, l.list[1].own) end
   end
@@ -301,11 +297,11 @@ local function learn_structure(self, edit, before, result)
 end
 
 -- Beside the edit, other kernels try their next options; then it is taken for itself, if it is better so.
-local function structural_round(self, edit, name, lists)
+local function structural_round(self, edit, name, trials)
   self.tried[name] = true
   local before, plain = self.best, schedule.apply(assembled(self), edit)
   local made = self.make(plain)
-  local result = made and (look(self, with_trials(plain, made, lists)) or look(self, plain))
+  local result = made and (look(self, with_trials(plain, made, trials)) or look(self, plain))
   if not result then return true end
   learn_structure(self, edit, before, result)
   take(self, note_all(self, result))
@@ -350,10 +346,10 @@ end
 
 -- The next round, by the larger promise: options of all kernels, or an edit of the set of kernels.
 local function next_round(self)
-  local lists, sum = ranked(self)
+  local trials, sum = ranked(self)
   local edit, name, hope = structural(self)
-  if edit and (#lists == 0 or hope > sum) then return structural_round(self, edit, name, lists) end
-  if #lists > 0 and options_round(self, lists) then return true end
+  if edit and (#trials == 0 or hope > sum) then return structural_round(self, edit, name, trials) end
+  if #trials > 0 and options_round(self, trials) then return true end
   if spent(self) then return false end
   if edit then return structural_round(self, edit, name, {}) end
   return wander(self)

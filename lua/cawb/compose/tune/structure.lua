@@ -2,6 +2,7 @@
 -- rate that was seen. The difference between such a prediction and the measurement, here or elsewhere, corrects the next one.
 
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local models = require "cawb.compose.tune.model"
 local show = require "cawb.compose.plan.show"
 local types = require "cawb.torch.types"

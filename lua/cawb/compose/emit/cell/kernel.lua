@@ -6,6 +6,7 @@ local block = require "cawb.compose.emit.cell.cell_block"
 local cells = require "cawb.compose.emit.cell.text"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local waves = require "cawb.compose.emit.cell.wave"
 
 local M = {}
@@ -20,11 +21,9 @@ local function functions(a, x, reads_share)
   f.bias, f.begin = a:value(x.inputs[3], { column }), a:value(x.inputs[4], { b, k })
   f.cell = x.op == "lstm" and a:value(x.inputs[5], { b, k }) or "return 0.0f;"
   f.reverse = ("return %s;"):format(x.reverse and "true" or "false")
-  local known, places = {}, {}
-  for part = 0, x.shape[1] - 1 do
-    local at = { index.const(part), t, b, j }
-    known[part + 1], places[part + 1] = { x, at, part == 0 and "next" or "c" }, accesses.same_place(x, at)
-  end
+  local parts = lists.times(x.shape[1], function(part) return { index.const(part - 1), t, b, j } end)
+  local known = lists.map(parts, function(at, part) return { x, at, part == 1 and "next" or "c" } end)
+  local places = lists.map(parts, function(at) return accesses.same_place(x, at) end)
   f.put = a:write { known = known, at = places } .. "\nreturn;"
   return f
 end

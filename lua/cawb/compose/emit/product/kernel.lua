@@ -5,6 +5,7 @@ local convs = require "cawb.compose.emit.product.conv"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 local products = require "cawb.compose.emit.product.text"
 local types = require "cawb.torch.types"
@@ -38,12 +39,11 @@ end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
 local function four_of(a, x, along, names)
-  local rank, list = #x.shape, accesses.neighbours(x.shape[along], 4)
-  for lane, e in ipairs(list) do
-    local i = { index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank]) }
-    i[along - rank + 2] = e
-    list[lane] = accesses.in_batch(x.shape, i[1], i[2])
-  end
+  local rank = #x.shape
+  local i = { index.var(names[1], x.shape[rank - 1]), index.var(names[2], x.shape[rank]) }
+  local list = lists.map(accesses.neighbours(x.shape[along], 4), function(e)
+    return accesses.in_batch(x.shape, table.unpack(index.with(i, along - rank + 2, e)))
+  end)
   return a:values(x, list, ("const int t = %s / 4;"):format(names[along - rank + 2]))
 end
 
@@ -73,8 +73,7 @@ end
 local function writes(x, p)
   local one = accesses.written(x, { (p.at(index.var("n", p.n))) }, "value")
   if p.inner % 4 ~= 0 or p.n == 0 or types.size(x.dtype) ~= 4 or conditions(p) then return one end
-  local list = accesses.neighbours(p.n, 4)
-  for lane, e in ipairs(list) do list[lane] = p.at(e) end
+  local list = lists.map(accesses.neighbours(p.n, 4), function(e) return (p.at(e)) end)
   return one, accesses.written(x, list, "v[%d]")
 end
 

@@ -1,6 +1,7 @@
 -- segment/text: sums of values that lie together by their keys. Results are numbered (o, place, i) as elements of a scan, i counting
 -- packs of neighbours. A first launch finds where the keys of each place begin, by halving.
 
+local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -34,8 +35,7 @@ function M.generate(d, how)
   if total == 0 then return { text = "", launches = {} } end
   local lanes = how and how.lanes or d.n <= ALONE and 1 or 4
   local h = { T = d.type, LANES = lanes, VECTOR = d.vector, STRETCH = STRETCH, INDEX = template.index(math.max(total * d.vector, bounds)) }
-  local list = {}
-  for k, declaration in ipairs(functions) do list[k] = declaration:gsub("INDEX", h.INDEX) end
+  local list = lists.map(functions, function(declaration) return (declaration:gsub("INDEX", h.INDEX)) end)
   local room = { scratch = d.name .. "_starts", dtype = "int32", numel = bounds }
   local text = template.fill("segment/segment", d, h)
   return { text = template.complete(d, template.functions(d, list), text), launches = {
