@@ -211,7 +211,6 @@ end
 ---   fuse          false: every node that can have a kernel of its own gets it
 ---   choice        which kernels may be fused
 ---   attend        false: no attention in one kernel; a number: the least scores for it
----   gathered      false: no convolution of one tap reads its input unpacked (emit/tensor/kernel_point.lua)
 ---   rewrite       false: no rewrites (rewrite.lua)
 ---   schedule      see schedule.lua
 ---   kernels       options of a kernel

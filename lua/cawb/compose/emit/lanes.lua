@@ -124,7 +124,7 @@ end
 --- Bytes of shared memory that a block takes without need, so that no other block fits beside it. Then fewer rows are under way at a
 --- time, and memory opens fewer pages (measured: 6% of a sum over columns).
 function M.alone(o, chip)
-  if o.alone == false or not (o.alone or o.wide) or chip.threads_sm < 2 * o.threads then return nil end
+  if not o.wide or chip.threads_sm < 2 * o.threads then return nil end
   local taken = chip.shared_sm // 2
   return taken > 0 and taken <= chip.shared_block and taken or nil
 end

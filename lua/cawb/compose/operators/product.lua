@@ -217,13 +217,15 @@ local function turned(g, w, c)
   end), plain
 end
 
+local DIRECT = 64            -- products of an output of groups, up to which no library computes it
+
 local function convolution(g, op)
   local x, w, bias = op.by.input, op.by.weight, op.by.bias
   local out, c = op.out[1].shape, geometry(op, x, w)
   local alone = c.transposed and c.groups > 1 and c.groups == x.shape[2] and w.shape[2] == 1 and not by_library(g, x.dtype)
   if alone then w, c = turned(g, w, c) end
   local is_met = alone and c.transposed and math.max(table.unpack(c.dilation)) == 1
-  local few = c.groups > 1 and terms(x, c) <= (g.options and g.options.direct or 64) or is_thin(x, c, out) or is_scattered(x, c)
+  local few = c.groups > 1 and terms(x, c) <= DIRECT or is_thin(x, c, out) or is_scattered(x, c)
   if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
     return { g:node { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c } }
   end

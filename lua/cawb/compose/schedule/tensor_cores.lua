@@ -17,7 +17,7 @@ local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
 -- Those of a convolution: the one that should be fastest first.
 local function of_conv(x, options)
   local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
-  local point = options.gathered ~= false and tensor_point.cost(x, options)
+  local point = tensor_point.cost(x, options)
   local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
   if point and point < math.min(boxed or math.huge, packed and packed + options.chip.launch or math.huge) then table.insert(list, 1, tensor_point) end
   return list

@@ -234,7 +234,7 @@ local function is_asked(x, y, options)
 end
 
 --- Begins reductions over results of convolutions in the convolutions' kernels, where that pays. `options`: chip; partial (false:
---- none; a number: the least elements of a tensor); whole (the set of convolutions, by number, to leave out). Returns the numbers of
+--- none; a number: the least elements of a tensor); no_partial_sums (the set of convolutions, by number, to leave out). Returns the numbers of
 --- convolutions whose reductions were begun, or may be, in order.
 function M.begin(g, options)
   g:clean()

@@ -1,7 +1,7 @@
 -- teacher: texts for one task. compose lowers it to one elementwise kernel under several schedules; each text is put into the short
 -- form, read back as a model's reply would be, and judged. The texts that are right are kept. The model is asked with the kernel's brief.
 
-local brief = require "cawb.compose.plan.brief"
+local brief = require "cawb.learn.teach.brief"
 local compose = require "cawb.compose.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"

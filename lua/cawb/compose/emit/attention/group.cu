@@ -17,7 +17,7 @@ $if !HIDES:   return false;
 // The tile that a block does after n others: its head, and its first query. Where long tiles are before short ones, blocks take
 // them forth and back, so that each has as much to do as others, and queries that there are not are ahead of the first, in a short one.
 static __device__ __forceinline__ bool $NAME_tile(int n, int &z, int &first) {
-$if LONGEST
+$if HIDES
   const int i = n * gridDim.x + (n % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
   z = i % $BATCH, first = ($DOWN - 1 - i / $BATCH) * $ROWS - $AHEAD;
 $else
@@ -132,7 +132,7 @@ $NAME($PARAMETERS$MORE) {
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 $MANY;");
   const int lane = threadIdx.x % 32;
-$if TURNS:   if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
+  if (group == $GROUPS - 1) turn_pass(1);               // the first turn is group 0's
   for (int n = 0, z, first; $NAME_tile(n, z, first); n++, last ^= 1) {
     const unsigned queries = own + group * (64 * 128);
     float s[$KEYS / 2], sum[$VN / 2], most[2] = { -INFINITY, -INFINITY }, total[2] = {}, less[2];
@@ -158,11 +158,11 @@ $if TURNS:   if (group == $GROUPS - 1) turn_pass(1);               // the first 
       const bool ends = after < $STEPS && $NAME_ends(first + 64 * group, step, after);
       if (after < $STEPS && !ends) {
         barrier_wait(is_full + 8 * stage, phase);
-$if TURNS:         turn_wait(1 + group);
+        turn_wait(1 + group);
         $NAME_ask(s, queries, own + $NAME_QUERIES + stage * ($NAME_KEYS + $NAME_VALUES));
         barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
         $NAME_answer(sum, weights, own + $NAME_QUERIES + there * ($NAME_KEYS + $NAME_VALUES) + $NAME_KEYS);
-$if TURNS:         turn_pass(1 + (group + 1) % $GROUPS);
+        turn_pass(1 + (group + 1) % $GROUPS);
         products_wait<1>();
         hold(s);
         if (lane == 0) barrier_arrive(is_empty + 8 * stage);
@@ -182,8 +182,8 @@ $if TURNS:         turn_pass(1 + (group + 1) % $GROUPS);
       step = after;
       for (; ends && step < $STEPS; step = $NAME_next(first, step + 1)) {      // what is left is for others
         barrier_wait(is_full + 8 * stage, phase);
-$if TURNS:         turn_wait(1 + group);
-$if TURNS:         turn_pass(1 + (group + 1) % $GROUPS);
+        turn_wait(1 + group);
+        turn_pass(1 + (group + 1) % $GROUPS);
         if (lane == 0) barrier_arrive(is_empty + 8 * stage);
         barrier_wait(is_full + 8 * ($STAGES + stage), phase);
         if (lane == 0) barrier_arrive(is_empty + 8 * ($STAGES + stage));
@@ -205,5 +205,5 @@ $if HIDES
     }
 $end
 $RESULTS  }
-$if TURNS:   if (group == 0) turn_wait(1);                         // what the last group's last turn left
+  if (group == 0) turn_wait(1);                         // what the last group's last turn left
 }

@@ -137,7 +137,7 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
   unsigned high[$KEYS / 16][4], low[$KEYS / 16][4];
   UNROLL for (int j = 0; j < $VN / 2; j++) sum[j] = 0.0f;
   UNROLL for (int half = 0; half < 2; half++) most[half] = -INFINITY, unit[half] = scale_of[group * 64 + warp % 4 * 16 + lane / 4 + 8 * half] * $POWER;
-$if TURNS:   if (group == 1) turn_pass(1);                         // the first turn is group 0's
+  if (group == 1) turn_pass(1);                         // the first turn is group 0's
   if (step < $STEPS) {
     const float of_keys = own_scales[2 * step];
     barrier_wait(is_full, 0);
@@ -156,11 +156,11 @@ $if TURNS:   if (group == 1) turn_pass(1);                         // the first 
     if (after < $STEPS) {
       const float of_keys = own_scales[2 * after];
       barrier_wait(is_full + 8 * stage, phase);
-$if TURNS:       turn_wait(1 + group);
+      turn_wait(1 + group);
       $NAME_ask(s, queries, stages + stage * $NAME_OF_STAGE);
       barrier_wait(is_full + 8 * ($STAGES + there), there_phase);
       $NAME_answer(part, high, low, stages + there * $NAME_OF_STAGE + 2 * $NAME_OF_KEYS);
-$if TURNS:       turn_pass(2 - group);
+      turn_pass(2 - group);
       products_wait<1>();
       hold(s);
       if (lane == 0) barrier_arrive(is_empty + 8 * stage);
@@ -180,7 +180,7 @@ $if TURNS:       turn_pass(2 - group);
     }
     step = after;
   }
-$if TURNS:   if (group == 0) turn_wait(1);                         // what the other group's last turn left
+  if (group == 0) turn_wait(1);                         // what the other group's last turn left
   if (past) atomicOr(&is_past, 1);
   asm volatile("bar.sync 3, 256;" ::: "memory");
   past = *(volatile int *)&is_past;

@@ -28,7 +28,7 @@ local function stages_of(h, rows, keys, most)
   return n
 end
 
-local function holes(d, rows, keys, most, how)
+local function holes(d, rows, keys, most)
   local groups = rows // 64
   local h = attend.holes(d, rows, 128 * (groups + 1), keys)
   for _, set in ipairs { arithmetic.words[d.dtype], registers[groups] } do
@@ -36,12 +36,10 @@ local function holes(d, rows, keys, most, how)
   end
   h.GROUPS, h.KEYS, h.VN, h.KSTEPS, h.KBLOCKS, h.VBLOCKS = groups, keys, h.VPAD, h.DPAD // 16, ceil(d.k, 64), ceil(d.v, 64)
   M.instructions(h, d, h.TYPE)
-  h.TURNS = how.turns ~= false
-  h.STAGES = how.stages or stages_of(h, rows, keys, most)
+  h.STAGES = stages_of(h, rows, keys, most)
   h.HIDDENGROUP = d.hidden and d.hidden(64, keys) or "false"
   h.BATCH, h.ITEMS = d.batch, d.batch * h.DOWN
-  h.LONGEST = h.HIDES and how.order ~= "heads"
-  h.AHEAD = h.LONGEST and h.DOWN * rows - d.m or 0
+  h.AHEAD = h.HIDES and h.DOWN * rows - d.m or 0
   h.MORE = h.HIDES and ", const unsigned *__restrict__ marks" or ""
   h.shared = bytes(h, rows, keys, h.STAGES)
   return h
@@ -65,8 +63,7 @@ local function queries_of(d)
   return math.max(d.k, d.v) <= 64 and d.batch * ceil(d.m, 192) >= d.sms and 192 or 128
 end
 
---- As attend_half's. `how`, from a schedule: queries of a tile (128, 192), keys of a step, stages, turns, blocks, order. With
---- order = "heads" tiles with hidden scores go head by head, not long ones before short ones.
+--- As attend_half's. `how`, from a schedule: queries of a tile (128, 192), keys of a step, blocks.
 function M.generate(d, most, how)
   local why = refusal(d)
   if why then return nil, why end
@@ -74,7 +71,7 @@ function M.generate(d, most, how)
   local deep = math.max(d.k, d.v)
   local rows = deep <= 128 and how.queries or queries_of(d)
   local keys = deep <= 128 and how.keys ~= 64 and 128 or 64
-  local h = holes(d, rows, keys, most, how)
+  local h = holes(d, rows, keys, most)
   why = attend.refusal(d, h, most - 2048) or d.batch * h.STEPS > 0x7fffffff and "it has too many keys" or nil
   if why then return nil, why end
   local list = { "attention/group" }

@@ -27,11 +27,10 @@ local function holes(d, most, how)
   h.GROUPS, h.KEYS, h.VN, h.KSTEPS = 2, keys, h.VPAD, h.DPAD // 16
   h.DPAD, h.VPAD = ceil(d.k, 64) * 64, ceil(d.v, 64) * 64
   attend_group.instructions(h, d, "f16")
-  h.TURNS = how.turns ~= false
   h.FOURQ, h.FOURK = four(d, "query", d.k, "v[i]", "first + row"), four(d, "key", d.k, "k[i]", "row")
   h.FOURV = four(d, "value", d.v, "v[i]", "row")
   local stage = 4 * keys * (h.DPAD + h.VPAD)
-  h.STAGES = how.stages or math.min(3, (most - RESERVED - 4 * ROWS * h.DPAD) // stage)
+  h.STAGES = math.min(3, (most - RESERVED - 4 * ROWS * h.DPAD) // stage)
   h.shared = 4 * ROWS * h.DPAD + h.STAGES * stage
   return h
 end
@@ -55,7 +54,7 @@ local function refusal(d, most)
 end
 
 --- Text and launches; or nil and why not. `d`: a cawb.Attend with `scale` and `open` as attend_half has them; `most`: bytes of shared memory
---- that a block may have. `how`: keys of a step, stages, turns, where a schedule says so.
+--- that a block may have. `how`: keys of a step, where a schedule says so.
 function M.generate(d, most, how)
   local why = refusal(d, most)
   if why then return nil, why end

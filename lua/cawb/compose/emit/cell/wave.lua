@@ -46,12 +46,12 @@ end
 
 --- How it is divided; or nil and why it cannot be. h.seconds: estimated.
 function M.divide(d, chip, how)
-  local one = setmetatable({ cells = 2 * d.layers - 1, rows = how.rows or ROWS }, { __index = d })
+  local one = setmetatable({ cells = 2 * d.layers - 1, rows = ROWS }, { __index = d })
   local h, why = cells.blocks(one, chip, how.blocks)
   if not h then return nil, why end
   if h.N > 1 and (h.N > cells.cluster or chip.cluster == 1) then return nil, "no cluster holds the weights" end
   if told(d) * d.gates > MOST then return nil, "what layers tell each other takes too much memory" end
-  h.L, h.STAGES, h.LEAD = d.layers, 2 * d.layers - 1, how.lead or LEAD
+  h.L, h.STAGES, h.LEAD = d.layers, 2 * d.layers - 1, LEAD
   h, why = sequences(d, h, chip, how.sequences)
   if h then h.seconds = costs.steps(chip, d.steps + BEHIND * (d.layers - 1), h.S) end
   return h, why
@@ -68,7 +68,7 @@ local function launches(d, h)
         { scratch = d.name .. "_shares", dtype = "float32", numel = elements * d.gates }, done) } }
 end
 
---- Text and launches; or nil and why not. `chip`, `how`: as cell.lua's; how.lead: steps that are waited for at a time.
+--- Text and launches; or nil and why not. `chip`, `how`: as cell.lua's.
 function M.generate(d, chip, how)
   local h, why = M.divide(d, chip, how)
   if not h then return nil, why end

@@ -1,6 +1,6 @@
 -- What a small model is told of a kernel: its tensors, values and addresses, as the kernel has them.
 
-local brief = require "cawb.compose.plan.brief"
+local brief = require "cawb.learn.teach.brief"
 local cawb = require "cawb"
 local compose = require "cawb.compose.candidate"
 local check = dofile "tests/support/check.lua"
