@@ -96,6 +96,11 @@ function M.index(n) return n < 2 ^ 31 and "int" or "long long" end
 --- The arguments of a launch: the kernel's, then these.
 function M.arguments(kernel, ...) return lists.joined(kernel.arguments, { ... }) end
 
+--- A launch of the kernel `suffix` of a description: so many blocks of so many threads, and further arguments.
+function M.launch(d, suffix, blocks, threads, ...)
+  return { kernel = d.name .. suffix, grid = { blocks }, block = { threads }, arguments = M.arguments(d, ...) }
+end
+
 --- The smallest power of two that is at least n.
 function M.power_above(n)
   local p = 1

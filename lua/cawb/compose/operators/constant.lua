@@ -2,6 +2,7 @@
 -- table, in the kernel or in memory.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -31,8 +32,7 @@ local FEW = 64      -- numbers of a constant that stand in the kernels that read
 
 --- The node of a tensor of known values: { values, shape, dtype }.
 function M.of(g, base)
-  local same = true
-  for _, value in ipairs(base.values) do same = same and value == base.values[1] end
+  local same = lists.all(base.values, function(value) return value == base.values[1] end)
   if same and base.values[1] ~= nil then return g:fill(base.values[1], base.shape, base.dtype) end
   local found = #base.values > FEW and counted(g, base)
   if found then return found end

@@ -1,6 +1,7 @@
 -- heads: attention of several heads with its projections, in one operator, as nn.MultiheadAttention calls it in eval.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local product = require "cawb.compose.operators.product"
 
 local M = {}
@@ -21,16 +22,15 @@ end
 
 -- Queries, keys and values of the heads, by one product where they come from one tensor.
 local function parts(g, op, heads)
-  local by, width, list, whole = op.by, op.args.embed_dim, {}, nil
-  for k, x in ipairs { by.query, by.key, by.value } do
+  local by, width, whole = op.by, op.args.embed_dim, nil
+  return table.unpack(lists.map({ by.query, by.key, by.value }, function(x, k)
     local batch, rows = x.shape[1], x.shape[2]
     local flat = g:reshape(x, { batch * rows, width })
     local is_one = by.query == by.key and by.query == by.value
     whole = is_one and (whole or projected(g, flat, by.qkv_weight, by.qkv_bias, 0, 3 * width))
     local y = whole or projected(g, flat, by.qkv_weight, by.qkv_bias, (k - 1) * width, width)
-    list[k] = split(g, y, { batch, heads, rows, width // heads }, whole and (k - 1) * width or 0)
-  end
-  return table.unpack(list)
+    return split(g, y, { batch, heads, rows, width // heads }, whole and (k - 1) * width or 0)
+  end))
 end
 
 function M._native_multi_head_attention(g, op)

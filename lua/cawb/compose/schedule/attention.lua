@@ -156,10 +156,8 @@ function M.joined(state, edge)
   local found = found_in(edge.about)
   if not found or not makers(state, found.inside) or not state.may(state:owner(found.scores) or state:owner(found.first), k, true) then return nil end
   found.copies = copies(state, found, edge.about)
-  local within = {}
-  for _, set in ipairs { found.inside, found.copies } do
-    for y in pairs(set) do within[y] = true end
-  end
+  local within = lists.copy(found.inside)
+  for y in pairs(found.copies) do within[y] = true end
   local one = { kind = "attend", roots = k.roots, members = { edge.about }, attend = found, within = within }
   return generators.accepts(one, state.options) and one
 end

@@ -4,6 +4,7 @@
 local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 local prepared = require "cawb.compose.ir.prepared"
 
@@ -33,10 +34,8 @@ local function start_of(x, piece)
     elseif shifts[d] ~= 0 then return nil end
     first["r" .. d], last["r" .. d] = shifts[d], shifts[d] + from.shape[d] - 1
   end
-  for _, guard in ipairs(axis and guards or {}) do
-    if index.evaluate(guard, first) < 0 or index.evaluate(guard, last) < 0 then return nil end
-  end
-  return axis, axis and shifts[axis]
+  local function holds(guard) return index.evaluate(guard, first) >= 0 and index.evaluate(guard, last) >= 0 end
+  if axis and lists.all(guards, holds) then return axis, shifts[axis] end
 end
 
 -- The parts of a concatenation along one axis, { node, start }, and the axis; nil for any other view.
@@ -107,22 +106,18 @@ end
 --- The parts that such a kernel puts together, where their own kernels may write them into the whole: { parts, axis }.
 function M.joined(state, edge)
   local parts, axis = parts_of(edge[1].roots[1])
-  local seen = {}
-  for _, part in ipairs(parts or {}) do
-    if seen[part.node] or not may_lie(state, part) then return nil end
-    seen[part.node] = true
-  end
-  return parts and { parts = parts, axis = axis }
+  if not parts or not lists.all(parts, function(part) return may_lie(state, part) end) then return nil end
+  local is_each_once = #lists.groups(parts, function(part) return part.node end) == #parts
+  return is_each_once and { parts = parts, axis = axis }
 end
 
 --- A part gains `slice_of`, the tensor that it is a slice of, and this one `slices`.
 function M.settle(state, edge, found)
   local x = edge[1].roots[1]
-  x.slices = {}
-  for k, part in ipairs(found.parts) do
+  x.slices = lists.map(found.parts, function(part)
     part.node.strides, part.node.offset, part.node.slice_of = x.strides, part.start * x.strides[found.axis], x
-    x.slices[k] = part.node
-  end
+    return part.node
+  end)
   state:replace(edge)
 end
 

@@ -1,6 +1,7 @@
 -- attention/text: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
 -- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
 
+local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 local types = require "cawb.torch.types"
 
@@ -65,14 +66,12 @@ local ends = {
 --- The kernels of these templates, in order, with their holes filled: `how` in words, `needs` of parts; `behind` is text that follows
 --- theirs. `body` is the text without its access functions.
 function M.made(d, h, templates, how, needs, behind)
-  local texts = {}
   for name, text in pairs(ends[h.TILES and "warp" or h.GROUPS and "group" or "parts"]) do h[name] = text:gsub("TILES", h.TILES or "") end
   h.ENDEACH = (h.VN or h.VPAD) // 8
   h.RESULTS = template.fill("attention/results", d, h)
   h.STEPSTEXT = h.KEYS and template.fill("attention/steps", d, h) or nil
-  for k, name in ipairs(templates) do texts[k] = template.fill(name, d, h) end
-  texts[#texts + 1] = behind
-  local body = table.concat(texts, "\n")
+  local texts = lists.map(templates, function(name) return template.fill(name, d, h) end)
+  local body = table.concat(lists.joined(texts, { behind }), "\n")
   return { text = template.complete(d, template.functions(d, functions), body), body = body, needs = needs, how = how,
            launches = { { kernel = d.name, grid = { d.batch * h.DOWN }, block = { h.THREADS }, shared = h.shared, arguments = d.arguments } } }
 end

@@ -1,6 +1,7 @@
 -- cell_block: the steps of a recurrent layer by a block for each sequence, where the device has too few registers for the weights.
 
 local cells = require "cawb.compose.emit.cell.text"
+local template = require "cawb.compose.emit.template"
 
 local M = {}
 
@@ -16,7 +17,7 @@ end
 function M.generate(d)
   local h = { THREADS = math.min(512, (d.hidden + 31) // 32 * 32) }
   cells.sizes(d, h)
-  return { text = cells.fill(d, "cell/cell_block", h), launches = { { kernel = d.name, grid = { d.batch }, block = { h.THREADS }, arguments = d.arguments } } }
+  return { text = cells.fill(d, "cell/cell_block", h), launches = { template.launch(d, "", d.batch, h.THREADS) } }
 end
 
 return M

@@ -53,15 +53,13 @@ local function by_block(d, lines, most)
   local span = math.max(2, template.power_above(d.n))
   local rows = math.max(1, math.min(256 // span, lines))
   local h = holes(d, span, rows)
-  return fill("order/order_block", d, h), { { kernel = d.name, grid = { ceil(lines, rows) }, block = { h.THREADS },
-    arguments = template.arguments(d, d.n, most, d.inner, lines) } }
+  return fill("order/order_block", d, h), { template.launch(d, "", ceil(lines, rows), h.THREADS, d.n, most, d.inner, lines) }
 end
 
 local function by_select(d, lines, most)
   local h = holes(d, math.max(2, template.power_above(most)), 1)
   h.THREADS = 512
-  return fill("order/order_select", d, h), { { kernel = d.name, grid = { lines }, block = { 512 },
-    arguments = template.arguments(d, d.n, most, d.inner, lines) } }
+  return fill("order/order_select", d, h), { template.launch(d, "", lines, 512, d.n, most, d.inner, lines) }
 end
 
 local function by_merge(d, lines, most, short)
@@ -69,16 +67,14 @@ local function by_merge(d, lines, most, short)
   local all, wide = lines * d.n, ceil(d.n, short)
   local function room(name) return { scratch = d.name .. name, dtype = "int64", numel = all * (h.WIDE and 2 or 1) } end
   local from, to = room "_runs", room "_merged"
-  local list = { { kernel = d.name .. "_runs", grid = { lines * wide }, block = { h.THREADS },
-                   arguments = template.arguments(d, from, d.n, d.inner, wide) } }
+  local list = { template.launch(d, "_runs", lines * wide, h.THREADS, from, d.n, d.inner, wide) }
   local run = short
   while run < d.n do
     list[#list + 1] = { kernel = d.name .. "_merge", grid = { ceil(all, 256) }, block = { 256 },
                         arguments = { to, from, d.n, run, all } }
     from, to, run = to, from, run * 2
   end
-  list[#list + 1] = { kernel = d.name, grid = { ceil(lines * most, 256) }, block = { 256 },
-                      arguments = template.arguments(d, from, d.n, most, d.inner, lines * most) }
+  list[#list + 1] = template.launch(d, "", ceil(lines * most, 256), 256, from, d.n, most, d.inner, lines * most)
   return fill("order/order_merge", d, h), list
 end
 

@@ -5,6 +5,7 @@
 local costs = require "cawb.compose.cost.products"
 local factors = require "cawb.compose.emit.product.factors"
 local sliced = require "cawb.compose.emit.product.sliced"
+local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -84,11 +85,9 @@ local dtypes = { float = "float32", double = "float64", int = "int32", ["long lo
 local function launches(d, h, tiles_all, splits, part)
   local all = d.batch * d.m * d.n
   local parts = splits > 1 and { scratch = d.name .. "_parts", dtype = dtypes[d.type], numel = all * splits } or nil
-  local arguments = template.arguments(d, parts)
-  for _, x in ipairs { d.m, d.n, d.k, part, splits } do arguments[#arguments + 1] = x end
-  local list = { { kernel = d.name, grid = { tiles_all * splits }, block = { h.EACH }, arguments = arguments } }
+  local list = { template.launch(d, "", tiles_all * splits, h.EACH, table.unpack(lists.joined({ parts }, { d.m, d.n, d.k, part, splits }))) }
   if parts then
-    list[2] = { kernel = d.name .. "_sum", grid = { ceil(all, 256) }, block = { 256 }, arguments = template.arguments(d, parts, d.m, d.n, splits, all) }
+    list[2] = template.launch(d, "_sum", ceil(all, 256), 256, parts, d.m, d.n, splits, all)
   end
   return list
 end

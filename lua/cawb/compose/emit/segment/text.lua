@@ -39,10 +39,8 @@ function M.generate(d, how)
   local room = { scratch = d.name .. "_starts", dtype = "int32", numel = bounds }
   local text = template.fill("segment/segment", d, h)
   return { text = template.complete(d, template.functions(d, list), text), launches = {
-    { kernel = d.name .. "_bounds", grid = { ceil(bounds, 256) }, block = { 256 },
-      arguments = template.arguments(d, room, d.n, d.places, d.behind, bounds) },
-    { kernel = d.name, grid = { ceil(total, 256 // lanes) }, block = { 256 },
-      arguments = template.arguments(d, room, d.places, d.inner, total) } } }
+    template.launch(d, "_bounds", ceil(bounds, 256), 256, room, d.n, d.places, d.behind, bounds),
+    template.launch(d, "", ceil(total, 256 // lanes), 256, room, d.places, d.inner, total) } }
 end
 
 return M

@@ -145,8 +145,7 @@ local function strip(d, how)
 end
 
 local function launches(d, grid, threads, last)
-  return { { kernel = d.name, grid = { grid }, block = { threads }, arguments = template.arguments(d,
-    d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], last) } }
+  return { template.launch(d, "", grid, threads, d.size[1], d.size[2], d.size[3], d.out[1], d.out[2], d.out[3], last) }
 end
 
 local function text_of(d, name, h)
@@ -174,14 +173,12 @@ function M.generate(d, how, chip)
   if is_strip(d, how) then
     local h = strip(d, how)
     local blocks = d.planes * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.TILE)
-    return { text = text_of(d, "window/window_strip", h),
-             launches = launches(d, blocks, h.THREADS) }
+    return { text = text_of(d, "window/window_strip", h), launches = launches(d, blocks, h.THREADS) }
   end
   local h = holes(d, how, chip)
   local all = d.planes // h.WIDE * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.OUTPUTS)
   h.INDEX = template.index(all + 128)
-  return { text = text_of(d, "window/window", h),
-           launches = launches(d, ceil(all, 128), 128, all) }
+  return { text = text_of(d, "window/window", h), launches = launches(d, ceil(all, 128), 128, all) }
 end
 
 return M
