@@ -9,7 +9,7 @@ local function make_for(run)
   local device = run.task.device.info
   return function(schedule)
     return compose.make(run.task, { arch = device.arch, tensor_cores = run.options.compose.tensor_cores, memory = device.memory,
-                                    rewrite = run.options.compose.rewrites, dependent = run.options.compose.dependent, schedule = schedule })
+                                    rewrite = run.options.compose.rewrites, schedule = schedule })
   end
 end
 

@@ -192,8 +192,8 @@ return {
 
   -- what `compose` may use: tensor cores for float32 products and convolutions, in parts of 16 bits at
   -- float32's accuracy; the same computed in another way, where that is less work. Without them a suite shows what
-  -- they are worth. And whether a kernel begins while the one before it ends, on chips of compute capability 9.0
-  compose = { tensor_cores = true, rewrites = true, dependent = false },
+  -- they are worth
+  compose = { tensor_cores = true, rewrites = true },
 
   -- a plan with tunables is a family: how much of it is tried in one turn
   sweep = {

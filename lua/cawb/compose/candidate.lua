@@ -5,7 +5,6 @@ local choices = require "cawb.compose.tune.choices"
 local concatenation = require "cawb.compose.schedule.concatenation"
 local core = require "cawb.core"
 local decisions = require "cawb.compose.decisions"
-local dependents = require "cawb.compose.plan.dependents"
 local file = require "cawb.base.file"
 local fusion = require "cawb.compose.schedule.fusion"
 local kernels_of = require "cawb.compose.schedule.kernels"
@@ -73,7 +72,7 @@ end
 local MANY = 150000                   -- bytes of kernels from which on loops that hardly ever run are not unrolled, for a build's sake
 
 -- kernel.cu: a comment about its kernels, headers, shared parts, kernels.
-local function source(kernels, dependent)
+local function source(kernels)
   local headers, needs, texts, about = {}, {}, {}, {}
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
@@ -81,13 +80,12 @@ local function source(kernels, dependent)
       kernel.as and "as " .. kernel.as or plan.about(kernel))
     for header in pairs(made and made.headers or {}) do headers[header] = true end
     for _, need in ipairs(made and made.needs or {}) do needs[need] = true end
-    if made and made.text then texts[#texts + 1] = dependent and dependents.waiting(made.text) or made.text end
+    if made and made.text then texts[#texts + 1] = made.text end
   end
   local lines, text = { table.concat(about, "\n"), "" }, table.concat(texts, "\n")
   for _, header in ipairs(keys(headers)) do lines[#lines + 1] = header:find "%.h$" and ("#include <%s>"):format(header) or part(header) end
   if #text > MANY then lines[#lines + 1] = '#define RARE _Pragma("unroll 1")' end
   if #texts > 0 then lines[#lines + 1] = part "unroll" .. "\n" .. part "pack" end
-  if dependent then lines[#lines + 1] = part "dependent" end
   for _, need in ipairs(keys(needs)) do lines[#lines + 1] = part(need) end
   return table.concat(lines, "\n") .. "\n" .. text
 end
@@ -136,10 +134,8 @@ local function assembled(g, kernels, options)
   end
   merge.apply(kernels, options.long)
   prepared.mark(kernels)
-  local dependent = dependents.wanted(options)
-  if dependent then dependents.mark(kernels) end
   local text, scratch = plan.text(g, kernels)
-  return { source = source(kernels, dependent), plan = text, kernels = kernels, scratch = scratch }
+  return { source = source(kernels), plan = text, kernels = kernels, scratch = scratch }
 end
 
 -- The same, no longer than a candidate may be: without comments, then with fewer products on tensor cores. `last`: number of a kernel.
@@ -214,7 +210,6 @@ end
 ---   rewrite       false: no rewrites (rewrite.lua)
 ---   schedule      see schedule.lua
 ---   kernels       options of a kernel
----   dependent     true: a kernel begins while the one before it ends, where the chip can do so (plan/dependents.lua)
 ---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
   local _ <close> = unhurried()

@@ -13,8 +13,7 @@ M.list = { { name = "compose" }, { name = "compose/unfused", fuse = false },
 function M.make(task, options, variant)
   local device = task.device.info
   return compose.make(task, { arch = not variant.plain and device.arch or nil, tensor_cores = options.compose.tensor_cores, memory = device.memory, fuse = variant.fuse,
-                              libraries = variant.libraries, rewrite = options.compose.rewrites and variant.fuse ~= false,
-                              dependent = options.compose.dependent })
+                              libraries = variant.libraries, rewrite = options.compose.rewrites and variant.fuse ~= false })
 end
 
 --- The variant that a candidate is; nil for one that compose did not make, or made by a schedule.

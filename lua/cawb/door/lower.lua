@@ -25,7 +25,7 @@ end
 -- A candidate; or nil and why there is none. A mistake in compose concerns this graph alone.
 local function make(task, request, way)
   local fine, made, why = pcall(compose.make, task, { arch = task.device.info.arch, sms = request.sms, memory = request.bytes, libraries = false,
-                                                      gradients = request.gradients, dependent = request.dependent, fuse = way.fuse })
+                                                      gradients = request.gradients, fuse = way.fuse })
   if not fine then return nil, "a mistake in the compiler: " .. tostring(made):match "[^\n]*" end
   return made, why
 end
@@ -60,7 +60,7 @@ end
 
 --- The package of one graph, { ok = true, source, plan, ptx, cubin, export, seconds = { lowering, ["machine code"] } }, or { ok = false, reason, name }.
 --- `request`: graph, memory, inputs, outputs, params as the task host describes them; sms and bytes of the device, where known; gradients:
---- whether it computes these, dependent: whether kernels begin early (candidate.lua).
+--- whether it computes these (candidate.lua).
 function M.package(device, request)
   local task, reply = task_of(device, request), nil
   for _, way in ipairs(ways) do

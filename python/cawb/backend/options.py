@@ -18,8 +18,7 @@ class Options:
     """`device`: "auto" is the GPU of the tensors; "sim:h100" executes the kernels of tensors on the processor. `choose`: what
     has to be shown before a package stays: "measured" that it is right and no slower than the fallback, "verified" that it is
     right, "always" nothing. `cache`: packages are kept there; None: nowhere. `failures`: what failed, to be reproduced.
-    `report`: a page that is written anew whenever something is known. `cuda_graph`: the least kernels for a graph; 0: never.
-    `dependent`: whether a kernel begins while the one before it ends."""
+    `report`: a page that is written anew whenever something is known. `cuda_graph`: the least kernels for a graph; 0: never."""
     device: str = "auto"
     choose: str = "measured"
     fallback: str = "auto"
@@ -27,7 +26,6 @@ class Options:
     failures: str = dataclasses.field(default_factory=lambda: os.path.join(own_folder(), "failures"))
     report: str | None = None
     cuda_graph: int = 3
-    dependent: bool = False
     sizes: int = 8
 
     def __post_init__(self):

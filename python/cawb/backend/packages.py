@@ -113,7 +113,7 @@ def keep(reply, folder):
 def get(recorded, chip, options, meanwhile=None):
     """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now, while `meanwhile` is called. Raises
     Refused; that is kept, too."""
-    request = dict(recorded.request, dependent=options.dependent)
+    request = recorded.request
     folder = os.path.join(options.cache or temporary(), key_of(request, chip))
     if os.path.exists(os.path.join(folder, "package.json")):
         return Package(folder, True)

@@ -157,31 +157,6 @@ def packages_made():
         native.Native.__init__ = before
 
 
-def dependent():
-    """Kernels that begin while the one before them ends: one by one, in a graph of the package's, and in a graph of the user's."""
-    f, xs = deep(24), [torch.randn(64, 128, device="cuda") for _ in range(3)]
-    plain = compiled(f, choose="always", dependent=False)
-    wanted = [plain(x) for x in xs]
-    for graph in (0, 3):
-        with packages_made() as made:
-            fast = compiled(f, choose="always", dependent=True, cuda_graph=graph)
-            found = [fast(x) for _ in range(20) for x in xs]
-        if not all(torch.equal(a, b) for a, b in zip(found, wanted * 20, strict=True)):
-            raise AssertionError("other results than with full dependencies, graph %d" % graph)
-        early, kernels = made[0].counts()[3], len(made[0].steps)
-        if torch.cuda.get_device_capability()[0] >= 9 and not early:
-            raise AssertionError("none of %d kernels begins early: %r" % (kernels, made[0].counts()))
-    x, graph = xs[0].clone(), torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = fast(x)
-    for one, result in zip(xs * 10, wanted * 10):
-        x.copy_(one)
-        graph.replay()
-        if not torch.equal(y, result):
-            raise AssertionError("other results in a graph that the user captured")
-    return "%d kernels, %d begin early" % (kernels, early)
-
-
 def in_a_graph():
     with packages_made() as made:
         f, x = deep(8), torch.randn(64, 128, device="cuda")
@@ -238,7 +213,7 @@ def main():
     for group, gradients in ((compiled_models.WHOLE, True), (compiled_models.EVAL, False), (compiled_models.PARTS, True)):
         for name, make in group.items():
             check(name, program(make, gradients))
-    for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, dependent, measured):
+    for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, measured):
         check(f.__name__, f)
     for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
         check("host cost", host_cost(kernels, graph))

@@ -114,7 +114,6 @@ local function step_text(kernel, launch, name)
   local more = launch.shared and launch.shared > 0 and (", shared = %d"):format(launch.shared) or ""
   if launch.cluster then more = ("%s, cluster = %s"):format(more, list(launch.cluster)) end
   if launch.cooperative then more = more .. ", cooperative = true" end
-  if launch.dependent then more = more .. ", dependent = true" end
   return ("launch(%q, { grid = %s, block = %s%s }%s)"):format(launch.kernel, list(launch.grid), list(launch.block), more,
     #words > 0 and ", " .. table.concat(words, ", ") or "")
 end
