@@ -1,6 +1,7 @@
 -- grids: lists of whole numbers as sizes of grids and as places in them, for convolutions on tensor cores.
 
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -8,23 +9,15 @@ local M = {}
 M.product = graphs.numel
 
 --- Lists behind each other.
-function M.joined(...)
-  local all = {}
-  for _, list in ipairs { ... } do
-    for _, v in ipairs(list) do all[#all + 1] = v end
-  end
-  return all
-end
+M.joined = lists.joined
 
 --- Every choice of one number below each of `counts`, the last fastest.
 function M.combinations(counts)
-  local list = {}
-  for number = 0, M.product(counts) - 1 do
-    local digits, rest = {}, number
+  return lists.times(M.product(counts), function(number)
+    local digits, rest = {}, number - 1
     for d = #counts, 1, -1 do digits[d], rest = rest % counts[d], rest // counts[d] end
-    list[#list + 1] = digits
-  end
-  return list
+    return digits
+  end)
 end
 
 --- The number of such a choice among all.

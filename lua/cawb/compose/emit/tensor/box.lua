@@ -6,6 +6,7 @@
 
 local costs = require "cawb.compose.cost.products"
 local grids = require "cawb.compose.emit.grids"
+local lists = require "cawb.base.lists"
 local loops = require "cawb.compose.emit.tensor.box_loops"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
@@ -51,13 +52,11 @@ end
 -- ---- where taps read
 
 local function direct(d)
-  local taps = {}
-  for t = 0, numel(d.window) - 1 do
-    local a, b, c = t // (d.window[2] * d.window[3]), t // d.window[3] % d.window[2], t % d.window[3]
-    taps[t + 1] = { t, a * d.dilation[1], b * d.dilation[2], c * d.dilation[3] }
-  end
-  local first, span = {}, {}
-  for axis = 1, 3 do first[axis], span[axis] = -d.padding[axis], (d.window[axis] - 1) * d.dilation[axis] end
+  local taps = lists.map(grids.combinations(d.window), function(tap, n)
+    return { n - 1, tap[1] * d.dilation[1], tap[2] * d.dilation[2], tap[3] * d.dilation[3] }
+  end)
+  local first = lists.map(d.padding, function(n) return -n end)
+  local span = lists.map(d.window, function(n, axis) return (n - 1) * d.dilation[axis] end)
   return { sets = { { taps = taps, residue = { 0, 0, 0 } } }, first = first, span = span, step = d.stride, places = d.out, out = { 1, 1, 1 } }
 end
 
@@ -78,35 +77,21 @@ local function transposed(d)
     all[axis], least, most = residues(d, axis)
     first[axis], span[axis], places[axis] = least, most - least, ceil(d.out[axis], d.stride[axis])
   end
-  local sets = {}
-  for a, as in ipairs(all[1]) do
-    for b, bs in ipairs(all[2]) do
-      for c, cs in ipairs(all[3]) do
-        local taps = {}
-        for _, p in ipairs(as) do
-          for _, q in ipairs(bs) do
-            for _, r in ipairs(cs) do
-              taps[#taps + 1] = { (p[1] * d.window[2] + q[1]) * d.window[3] + r[1], p[2] - first[1], q[2] - first[2], r[2] - first[3] }
-            end
-          end
-        end
-        sets[#sets + 1] = { taps = taps, residue = { a - 1, b - 1, c - 1 } }
-      end
-    end
-  end
+  local function number(list) return #list end
+  local sets = lists.map(grids.combinations(lists.map(all, number)), function(residue)
+    local own = lists.map(all, function(axis, n) return axis[residue[n] + 1] end)
+    local taps = lists.map(grids.combinations(lists.map(own, number)), function(digits)
+      local p, q, r = own[1][digits[1] + 1], own[2][digits[2] + 1], own[3][digits[3] + 1]
+      return { (p[1] * d.window[2] + q[1]) * d.window[3] + r[1], p[2] - first[1], q[2] - first[2], r[2] - first[3] }
+    end)
+    return { taps = taps, residue = residue }
+  end)
   return { sets = sets, first = first, span = span, step = { 1, 1, 1 }, places = places, out = d.stride }
 end
 
 -- ---- the box
 
-local function powers(most)
-  local list, n = {}, 1
-  while n <= most do
-    list[#list + 1] = n
-    n = n * 2
-  end
-  return list
-end
+local function powers(most) return lists.times(math.floor(math.log(most, 2)) + 1, function(k) return 1 << k - 1 end) end
 
 -- Channels of a place that one thread has: a divisor of all, at least four of them where there are as many.
 local function unit_of(channels, places, eights)
@@ -250,9 +235,7 @@ end
 -- ---- text
 
 local function table_of(rows)
-  local words = {}
-  for k, row in ipairs(rows) do words[k] = "{ " .. table.concat(row, ", ") .. " }" end
-  return table.concat(words, ", ")
+  return table.concat(lists.map(rows, function(row) return "{ " .. table.concat(row, ", ") .. " }" end), ", ")
 end
 
 local function tables(h, t)

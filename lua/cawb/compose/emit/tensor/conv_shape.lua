@@ -14,6 +14,7 @@
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local library = require "cawb.compose.ir.library"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 
 local M = {}
@@ -22,6 +23,9 @@ local combinations, list, product, ravel = grids.combinations, grids.joined, gri
 
 local MOST = 512                      -- columns that joined axes may make
 local SHIFTS = 64                     -- steps of a set, at most, that joined axes may make
+
+--- Channels of the input, and of the output, in a group.
+function M.each(x) return x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups end
 
 -- ---- one axis
 
@@ -102,11 +106,9 @@ end
 
 -- Whether a joined remainder lacks a shift. The input there is no part of its sums, and may be NaN.
 local function has_gaps(p, dims)
-  for d = p.apart + 1, dims do
-    for _, set in ipairs(p.dims[d].sets) do
-      if #set < #p.dims[d].shifts then return true end
-    end
-  end
+  return lists.any({ table.unpack(p.dims, p.apart + 1, dims) }, function(axis)
+    return lists.any(axis.sets, function(set) return #set < #axis.shifts end)
+  end)
 end
 
 -- A shape of these axes, so many of them apart, and so many folded.
@@ -123,8 +125,7 @@ end
 
 --- A plain convolution, so many trailing dimensions of whose window are channels.
 function M.plain(x, c, folded)
-  local dims = {}
-  for d = 1, c.dims do dims[d] = plain_axis(x, c, d, d > c.dims - folded) end
+  local dims = lists.times(c.dims, function(d) return plain_axis(x, c, d, d > c.dims - folded) end)
   local p = of_axes(x, c, dims, c.dims - folded, folded)
   sets(p, c.dims, x.shape[1])
   return p
@@ -144,10 +145,7 @@ local function transposed(x, c, columns, apart, folded)
   if p.side > 1 and p.side * columns > MOST then return nil end
   sets(p, c.dims, x.shape[1])
   p.gaps = has_gaps(p, c.dims)
-  for _, set in ipairs(p.sets) do
-    if apart < c.dims and #set > SHIFTS then return nil end
-  end
-  return p
+  return (apart == c.dims or lists.all(p.sets, function(set) return #set <= SHIFTS end)) and p or nil
 end
 
 --- All ways to do a transposed one, the one with every axis apart first. Of each: sets, places, phases, fold; `side`: columns that each
@@ -172,8 +170,7 @@ local function pixel(x, c, p, channels, i)
     local place = index.plus(index.scale(at[c.dims + 1 + d], t.step), t.from)
     place = folded > 0 and index.add(place, k[folded], t.further) or index.add(place, at[d])
     j[d + 2] = place
-    guards[#guards + 1] = place
-    guards[#guards + 1] = index.plus(index.scale(place, -1), x.inputs[1].shape[d + 2] - 1)
+    lists.append(guards, index.inside(place, x.inputs[1].shape[d + 2]))
   end
   return j, guards
 end
@@ -237,7 +234,7 @@ end
 -- about q, so that neighbours whose places end alike have the same guards.
 local function guard(t, out, q, a, o)
   local n, s = index.number(a), t.spread
-  if not n then return { o, index.plus(index.scale(o, -1), out - 1) } end
+  if not n then return index.inside(o, out) end
   return { index.plus(q, -((t.base - n + s - 1) // s)), index.plus(index.scale(q, -1), (out - 1 + t.base - n) // s) }
 end
 
@@ -263,7 +260,7 @@ function M.output(x, c, p, columns, own)
     local t, q, a = p.dims[d], at[d + 1], d <= p.apart and residues[d] or own[d - p.apart + 1]
     local o = index.plus(index.add(a, q, t.spread), -t.base)
     i[d + 2] = o
-    for _, e in ipairs(guard(t, x.shape[d + 2], q, a, o)) do guards[#guards + 1] = e end
+    lists.append(guards, guard(t, x.shape[d + 2], q, a, o))
   end
   return i, guards
 end

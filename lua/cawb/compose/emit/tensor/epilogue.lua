@@ -2,6 +2,7 @@
 -- memory first, or parts of sums. The access functions are those of a geometry (tensor.lua).
 
 local grids = require "cawb.compose.emit.grids"
+local lists = require "cawb.base.lists"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 
@@ -40,9 +41,8 @@ function M.pair(kernel, geometry, streams)
 end
 
 local function eight(kernel, geometry, after)
-  local body, names = pack.body_like(kernel, after, 8), {}
+  local body, names = pack.body_like(kernel, after, 8), lists.times(8, function(k) return ("v[%d]"):format(k - 1) end)
   body.streams = after.streams
-  for k = 0, 7 do names[k + 1] = ("v[%d]"):format(k) end
   for _, root in ipairs(kernel.roots) do geometry.write(body, root, names) end
   return body
 end

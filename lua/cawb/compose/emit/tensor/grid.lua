@@ -2,6 +2,7 @@
 -- each set, the order of tiles, parts of k, and what is hidden.
 
 local costs = require "cawb.compose.cost.products"
+local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 local grids = require "cawb.compose.emit.grids"
 local pack = require "cawb.compose.emit.tensor.pack"
@@ -44,8 +45,7 @@ end
 
 -- After how many tiles so many blocks would take tiles of the same sets again, where these are not alike and not all sets; or nil.
 local function round_of(sets, blocks)
-  local a, b, alike = blocks, #sets, true
-  for _, set in ipairs(sets) do alike = alike and #set == #sets[1] end
+  local a, b, alike = blocks, #sets, lists.all(sets, function(set) return #set == #sets[1] end)
   while b > 0 do a, b = b, a % b end
   return not alike and a > 1 and blocks // a * #sets or nil
 end
@@ -75,9 +75,7 @@ end
 
 --- Steps of the longest set.
 function M.longest(g)
-  local longest = 0
-  for _, set in ipairs(g.sets) do longest = math.max(longest, ceil(g.left.depth, pack.CHUNK) * #set) end
-  return longest
+  return math.max(table.unpack(lists.map(g.sets, function(set) return ceil(g.left.depth, pack.CHUNK) * #set end)))
 end
 
 --- Rows that are loaded beyond a tile's, where steps share them.
@@ -88,15 +86,13 @@ local MOST_NEAR = 8                   -- such steps
 --- How many neighbouring taps of every set read the same rows of the left factor, from one that is a multiple of eight on; nil if none do.
 function M.near(g)
   for count = MOST_NEAR, 2, -1 do
-    local fine = true
-    for _, set in ipairs(g.sets) do
-      fine = fine and #set % count == 0
-      for n = 0, fine and #set - 1 or -1 do
-        local off = set[n + 1] - set[n // count * count + 1] // 8 * 8
-        fine = fine and off >= 0 and off <= M.REACH
-      end
+    local function is_near(set)
+      return #set % count == 0 and lists.all(set, function(shift, n)
+        local off = shift - set[(n - 1) // count * count + 1] // 8 * 8
+        return off >= 0 and off <= M.REACH
+      end)
     end
-    if fine then return count end
+    if lists.all(g.sets, is_near) then return count end
   end
 end
 

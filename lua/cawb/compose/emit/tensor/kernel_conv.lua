@@ -3,6 +3,7 @@
 -- stored only once, not once for each tap. Windows over few channels are folded: trailing dimensions of the window become channels.
 
 local costs = require "cawb.compose.cost.products"
+local lists = require "cawb.base.lists"
 local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local expression = require "cawb.compose.emit.expression"
@@ -67,37 +68,31 @@ end
 
 -- ---- the result
 
--- Conditions in C of expressions that must not be negative.
+-- A block of what holds where expressions are not negative; whether there is one.
 local function open_where(body, guards)
-  local words = {}
-  for _, e in ipairs(guards) do
-    if e.lo < 0 then words[#words + 1] = index.c(e) .. " >= 0" end
-  end
-  if #words > 0 then body:open("if (%s) {", table.concat(words, " && ")) end
-  return #words > 0
+  local inside = expression.conditions(guards)
+  if inside then body:open("if (%s) {", inside) end
+  return inside ~= nil
 end
 
--- The indices of an output by its row and column, and its guards, which must not be negative.
-local function output(x, c, p, columns, column) return shapes.output(x, c, p, columns, shapes.column(p, columns, column)) end
+-- The indices of two neighbouring columns' outputs, and of each its guards, which must not be negative.
+local function pair(x, c, p, columns)
+  local at, guards = {}, {}
+  for lane = 1, 2 do
+    local column = index.plus(index.scale(index.var("pair", (columns * p.side + 1) // 2), 2), lane - 1)
+    at[lane], guards[lane] = shapes.output(x, c, p, columns, shapes.column(p, columns, column))
+  end
+  return at, guards
+end
 
 local function result(body, x, root, i, name) return epilogue.value(body, x, root, i, name, { i[2] }) end
 
-local function same(p, q)
-  for k, e in ipairs(p) do
-    if e.key ~= q[k].key then return false end
-  end
-  return true
-end
-
 -- Two neighbouring columns' results, each where it lies inside.
 local function write(body, x, c, p, columns, root, names)
-  local all, at, guards = columns * p.side, {}, {}
-  for lane = 1, 2 do
-    local column = index.plus(index.scale(index.var("pair", (all + 1) // 2), 2), lane - 1)
-    at[lane], guards[lane] = output(x, c, p, columns, column)
-  end
+  local all = columns * p.side
+  local at, guards = pair(x, c, p, columns)
   body.known_only = { [x] = true }
-  local alike = all % 2 == 0 and same(guards[1], guards[2])
+  local alike = all % 2 == 0 and index.same(guards[1], guards[2])
   local whole = alike and open_where(body, guards[1])
   if alike then
     body:store_all(root, at, { result(body, x, root, at[1], names[1]), result(body, x, root, at[2], names[2]) })
@@ -115,14 +110,10 @@ end
 
 -- Whether two neighbouring columns' results are one access to memory.
 local function are_pairs(x, c, p, columns, root)
-  local at, guards = {}, {}
-  for lane = 1, 2 do
-    local column = index.plus(index.scale(index.var("pair", (columns * p.side + 1) // 2), 2), lane - 1)
-    at[lane], guards[lane] = output(x, c, p, columns, column)
-  end
+  local at, guards = pair(x, c, p, columns)
   local strides = root.strides or graphs.contiguous(root.shape)
   local first, second = index.place(at[1], strides, root.offset), index.place(at[2], strides, root.offset)
-  return same(guards[1], guards[2]) and index.divisible(first, 2) and second.key == index.plus(first, 1).key
+  return index.same(guards[1], guards[2]) and index.divisible(first, 2) and second.key == index.plus(first, 1).key
 end
 
 -- One result, by its line and side (tensor.lua).
@@ -150,8 +141,7 @@ end
 
 -- Work of a shape, in terms that are multiplied: rows, columns and steps as they are executed, and packing.
 local function work(x, c, p, channels, columns)
-  local chunks, steps = ceil(product(p.fold) * channels, 64), 0
-  for _, set in ipairs(p.sets) do steps = steps + #set end
+  local chunks, steps = ceil(product(p.fold) * channels, 64), lists.sum(p.sets, function(set) return #set end)
   local rows = x.shape[1] * product(p.places)
   local executed = c.groups * rows * ceil(columns * p.side, 16) * 16 * chunks * steps * 64
   return executed + 25 * c.groups * rows * product(p.phases) * chunks * 64 * 16, executed,
@@ -202,7 +192,7 @@ local function best_shape(chip, x, c, channels, columns)
 end
 
 --- Operations of a convolution.
-function M.operations(x) return 2 * terms(x, x.conv, x.inputs[1].shape[2] // x.conv.groups) end
+function M.operations(x) return 2 * terms(x, x.conv, (shapes.each(x))) end
 
 -- Whether numbers of a wide range have kernels of their own: these need half as much memory again.
 local function is_full(x, c, p, channels, columns, options)
@@ -211,7 +201,7 @@ end
 
 --- Whether its packed input fits the device's memory.
 function M.fits(x, options)
-  local channels, columns = x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups
+  local channels, columns = shapes.each(x)
   local p = best_shape(options.chip, x, x.conv, channels, columns)
   local rows = x.shape[1] * product(p.places) * product(p.phases)
   return rows <= 0x3fffffff and select(3, work(x, x.conv, p, channels, columns)) <= costs.room(options.chip)
@@ -225,7 +215,7 @@ function M.serves(x, options)
   local loop, why = tensor.packed_loop(options.chip, options.emulate or dtype)
   if not loop then return nil, why end
   if not dtype and (x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32") then return nil, "it is for float32 and 16-bit types" end
-  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+  local channels, columns = shapes.each(x)
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
   local p = best_shape(options.chip, x, c, channels, columns)
@@ -238,13 +228,13 @@ end
 function M.cost(x, options)
   if not M.serves(x, options) then return nil end
   local c = x.conv
-  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+  local channels, columns = shapes.each(x)
   return seconds(options.chip, x, c, best_shape(options.chip, x, c, channels, columns), channels, columns)
 end
 
 --- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
 function M.geometry(kernel, x, options)
-  local c, channels, columns = x.conv, x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups
+  local c, channels, columns = x.conv, shapes.each(x)
   local p = best_shape(options.chip, x, c, channels, columns)
   local weights = weight_reader(kernel, x, c, p, channels, columns)
   if not weights then return nil end

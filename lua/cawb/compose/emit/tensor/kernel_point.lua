@@ -6,6 +6,7 @@ local gathered = require "cawb.compose.emit.tensor.gathered"
 local grids = require "cawb.compose.emit.grids"
 local legal = require "cawb.compose.emit.tensor.legal"
 local point = require "cawb.compose.emit.tensor.point"
+local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 
@@ -23,7 +24,7 @@ function M.serves(x, options)
   if tensor.loop(options.chip, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
   local fine, why = tensor_conv.serves(x, options)
   if not fine then return nil, why end
-  local channels, columns = x.inputs[1].shape[2] // c.groups, x.shape[2] // c.groups
+  local channels, columns = shapes.each(x)
   if math.min(channels, columns) < math.min(FEWEST, options.narrowest or FEWEST) then return nil, "it has too few channels" end
   local t = gathered.shape(options.chip, numel(x.shape) // x.shape[2], columns, channels, c.groups)
   if not t then return nil, "its weights do not fit into shared memory" end

@@ -4,6 +4,7 @@
 local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 local prepared = require "cawb.compose.ir.prepared"
 local template = require "cawb.compose.emit.template"
@@ -70,12 +71,7 @@ local function reads_eight(kernel, names, geometry, factor)
 end
 
 --- Whether all of these are made of parameters alone, so that packing them is done before the first call.
-function M.of_parameters(nodes)
-  for _, node in ipairs(nodes) do
-    if not prepared.is(node) then return false end
-  end
-  return true
-end
+function M.of_parameters(nodes) return lists.all(nodes, prepared.is) end
 
 --- The access function of a factor, the tensors that it reads, and its body. `names`: a body whose names it continues.
 function M.reading(kernel, geometry, factor, own, names)

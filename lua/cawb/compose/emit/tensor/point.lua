@@ -4,6 +4,7 @@
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 
 local M = {}
 
@@ -13,20 +14,14 @@ local numel = grids.product
 
 --- Whether a convolution has one tap that reads where it writes, by its stride.
 function M.is_point(c)
-  for d = 1, c.dims do
-    if c.taps[d] ~= 1 or c.padding[d] ~= 0 then return false end
-  end
-  return not c.transposed
+  return not c.transposed and lists.all(c.taps, function(n, d) return n == 1 and c.padding[d] == 0 end)
 end
 
 --- Whether it is done so: half of a tile's rows are output channels, at least.
 function M.serves(x, rows)
   local c = x.conv
-  for d = 1, c.dims do
-    if c.stride[d] ~= 1 then return false end
-  end
   local channels, columns = x.shape[2], numel { table.unpack(x.shape, 3) }
-  return M.is_point(c) and c.groups == 1 and columns % EIGHT == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
+  return M.is_point(c) and numel(c.stride) == 1 and c.groups == 1 and columns % EIGHT == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
 end
 
 -- Writes what follows the sums of neighbouring pixels.
@@ -45,8 +40,7 @@ end
 --- A geometry of tensor.lua, of numbers of 16 bits.
 function M.geometry(x, chip)
   local from, weights, space = x.inputs[1], x.inputs[2], { table.unpack(x.shape, 3) }
-  local depth, ones = from.shape[2], {}
-  for d = 1, #space do ones[d] = index.const(0) end
+  local depth, ones = from.shape[2], lists.times(#space, function() return index.const(0) end)
   return { what = ("a convolution of %d channels to %d, one tap"):format(depth, x.shape[2]), chip = chip, dtype = x.dtype, eight = true,
     terms = depth, batch = x.shape[1], rows = x.shape[2], columns = numel(space), sets = { { 0 } },
     left = { rows = x.shape[2], depth = depth, along = true, alike = true, element = function(body, _, row, k) return body:value(weights, { row, k, table.unpack(ones) }) end },
