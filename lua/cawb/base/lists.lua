@@ -48,6 +48,16 @@ function M.first(list, f)
   end
 end
 
+--- The first of the elements for which f is least, and that value. Elements for which f is nil do not count.
+function M.least(list, f)
+  local best, least
+  for k, x in ipairs(list) do
+    local value = f(x, k)
+    if value and (not least or value < least) then best, least = x, value end
+  end
+  return best, least
+end
+
 --- The sum of f, 0 for no elements.
 function M.sum(list, f)
   local sum = 0

@@ -2,6 +2,7 @@
 -- `compose` tries one variant after the other; a promotion lowers a task at further sizes as the variant that its candidate is.
 
 local compose = require "cawb.compose.candidate"
+local lists = require "cawb.base.lists"
 local plan = require "cawb.compose.plan.plan"
 
 local M = {}
@@ -18,9 +19,7 @@ end
 
 --- The variant that a candidate is; nil for one that compose did not make, or made by a schedule.
 function M.of(candidate)
-  for _, variant in ipairs(M.list) do
-    if variant.name == candidate.name and candidate.plan:find(plan.one_shape, 1, true) then return variant end
-  end
+  return candidate.plan:find(plan.one_shape, 1, true) and lists.first(M.list, function(variant) return variant.name == candidate.name end) or nil
 end
 
 return M

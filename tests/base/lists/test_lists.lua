@@ -7,13 +7,17 @@ local function is_even(n) return n % 2 == 0 end
 
 local function text(list) return table.concat(list, " ") end
 
-check.test("elements one by one: map, times, filter, first, sum", function()
+check.test("elements one by one: map, times, filter, first, least, sum", function()
   check.equal(text(lists.map({ 3, 5 }, function(x, k) return x * k end)), "3 10")
   check.equal(text(lists.times(3, function(k) return k * k end)), "1 4 9")
   check.equal(text(lists.filter({ 1, 2, 3, 4 }, is_even)), "2 4")
   check.equal(text(lists.filter({ 5, 6, 7 }, function(_, k) return k > 1 end)), "6 7")
   check.equal(lists.first({ 1, 4, 6 }, is_even), 4)
   check.equal(lists.first({ 1 }, is_even), nil)
+  local best, least = lists.least({ 4, 2, 7, -2 }, function(x) return x ~= 7 and x * x or nil end)
+  check.equal(best, 2)
+  check.equal(least, 4)
+  check.equal(lists.least({}, is_even), nil)
   check.equal(lists.sum({ 1, 2, 3 }, function(x) return x * x end), 14)
 end)
 

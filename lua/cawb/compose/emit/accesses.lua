@@ -74,12 +74,8 @@ function Accesses:write(write, first)
   body.known_only = { [self.anchor] = true }
   for _, one in ipairs(write.known) do body:know(table.unpack(one)) end
   for _, root in ipairs(self.kernel.roots) do
-    local list, texts = {}, {}
-    for k, where in ipairs(write.at) do
-      list[k] = where(root)
-      texts[k] = body:value(root, list[k])
-    end
-    body:store_all(root, list, texts)
+    local list = lists.map(write.at, function(where) return where(root) end)
+    body:store_all(root, list, lists.map(list, function(i) return body:value(root, i) end))
   end
   return body:text()
 end
@@ -137,20 +133,15 @@ end
 
 --- The node of these kinds that a kernel computes.
 function M.anchor(kernel, kinds)
-  for _, list in ipairs { kernel.members, kernel.roots } do
-    for _, x in ipairs(list) do
-      if kinds[x.kind] then return x end
-    end
-  end
-  expression.refuse "nothing in it is of this generator's kind"
+  return lists.first(lists.joined(kernel.members, kernel.roots), function(x) return kinds[x.kind] end)
+    or expression.refuse "nothing in it is of this generator's kind"
 end
 
 --- The roots must have as many elements as the anchor.
 function M.alike(kernel, anchor)
-  for _, root in ipairs(kernel.roots) do
-    if graphs.numel(root.shape) ~= graphs.numel(anchor.shape) then
-      expression.refuse "what stands behind has another number of elements"
-    end
+  local n = graphs.numel(anchor.shape)
+  if lists.any(kernel.roots, function(root) return graphs.numel(root.shape) ~= n end) then
+    expression.refuse "what stands behind has another number of elements"
   end
 end
 

@@ -228,12 +228,10 @@ function Body:next_phase() self.keeping.phase = self.keeping.phase + 1 end
 
 --- The parameters of the kernel, as a list of C declarations, and the nodes to pass, in order.
 function Body:declarations()
-  local words, nodes = {}, {}
-  for k, entry in ipairs(self.order) do
-    words[k] = ("%s%s *__restrict__ %s"):format(entry.written and "" or "const ", types.memory(entry.node.dtype), entry.name)
-    nodes[k] = entry.node
-  end
-  return words, nodes
+  local words = lists.map(self.order, function(entry)
+    return ("%s%s *__restrict__ %s"):format(entry.written and "" or "const ", types.memory(entry.node.dtype), entry.name)
+  end)
+  return words, lists.map(self.order, function(entry) return entry.node end)
 end
 
 --- The same as one text.

@@ -38,12 +38,9 @@ local function converted(text, from, to)
 end
 
 local function map(self, node, i)
-  local operands = {}
-  for k, x in ipairs(node.inputs) do
-    local to = node.casts and node.casts[k] or node.cast
-    operands[k] = converted(self:value(x, i), x.dtype, to)
-  end
-  local text = cuda.write(node.expression, operands)
+  local text = cuda.write(node.expression, lists.map(node.inputs, function(x, k)
+    return converted(self:value(x, i), x.dtype, node.casts and node.casts[k] or node.cast)
+  end))
   for _, header in ipairs(cuda.headers(node.expression)) do self.headers[header] = true end
   local name = self:name "v"
   local register = types.register(node.dtype)

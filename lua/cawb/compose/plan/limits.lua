@@ -9,14 +9,12 @@ local STEPS = 4096          -- of core/gpu/plan/record.h
 local function gigabytes(bytes) return ("%.3g GB"):format(bytes / 1e9) end
 
 local function steps(kernels)
-  local count, most = 0, nil
-  for _, kernel in ipairs(kernels) do
-    local own = kernel.call and 1 or 0
-    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do own = own + (launch.prepare and 0 or 1) end
-    count = count + own
-    if not most or own > most.own then most = { own = own, kernel = kernel } end
+  local function own(kernel)
+    local launches = lists.filter(kernel.made and kernel.made.launches or {}, function(launch) return not launch.prepare end)
+    return #launches + (kernel.call and 1 or 0)
   end
-  return count, most
+  local most = lists.least(kernels, function(kernel) return -own(kernel) end)
+  return lists.sum(kernels, own), { own = most and own(most), kernel = most }
 end
 
 local function bytes_of(specs)

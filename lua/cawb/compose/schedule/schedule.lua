@@ -117,14 +117,13 @@ function M.legal(made)
   for _, one in ipairs(made.joins) do list[#list + 1] = { cut = one } end
   for _, one in ipairs(s.cuts or {}) do list[#list + 1] = { join = one } end
   local skipped = set_of(s.skip)
-  for step = 1, math.min(rewrite_steps, made.rewrites.matched or 0) do
-    list[#list + 1] = skipped[step] and { rewrite = step } or { skip = step }
-  end
+  lists.append(list, lists.times(math.min(rewrite_steps, made.rewrites.matched or 0), function(step)
+    return skipped[step] and { rewrite = step } or { skip = step }
+  end))
   local without = set_of(s.no_partial_sums)
-  for _, number in ipairs(made.begun or {}) do
-    list[#list + 1] = without[number] and { partial_sums = number } or { no_partial_sums = number }
-  end
-  return list
+  return lists.append(list, lists.map(made.begun or {}, function(number)
+    return without[number] and { partial_sums = number } or { no_partial_sums = number }
+  end))
 end
 
 local function added(list, x)

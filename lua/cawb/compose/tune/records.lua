@@ -66,11 +66,9 @@ end
 
 --- The records of similar kernels, for many questions: a list of { own, change, weight }.
 function Records:near(about)
-  local list = {}
-  for k, r in ipairs(self.kinds[about.by] or {}) do
-    list[k] = { about = r.about, own = r.own, change = r.change, weight = r.worth * likeness(about, r.about) }
-  end
-  return list
+  return lists.map(self.kinds[about.by] or {}, function(r)
+    return { about = r.about, own = r.own, change = r.change, weight = r.worth * likeness(about, r.about) }
+  end)
 end
 
 -- ---- in a file of JSON lines, one for each kernel

@@ -320,11 +320,7 @@ local function telling(self)
     dull[schedule.key(kernel)] = one and one.dull
   end
   return function(edits)
-    local list = {}
-    for _, edit in ipairs(edits) do
-      if not (edit.kernel and ranking.is_dull(dull[edit.kernel], edit)) then list[#list + 1] = edit end
-    end
-    return list
+    return lists.filter(edits, function(edit) return not (edit.kernel and ranking.is_dull(dull[edit.kernel], edit)) end)
   end
 end
 

@@ -43,9 +43,7 @@ function M.accepts(kernel) return expression.attempt(described, kernel) end
 local function bound(x, keys)
   local rows = x.shape[x.axis] + 1
   local i = pack(x.shape, x.axis, index.var("place", rows), 1)[1]
-  for d, n in ipairs(keys.shape) do
-    if d ~= x.axis and n == 1 then i[d] = index.const(0) end
-  end
+  i = lists.map(i, function(e, d) return (d == x.axis or keys.shape[d] > 1) and e or index.const(0) end)
   return index.ravel(i, index.with(keys.shape, x.axis, rows))
 end
 

@@ -96,14 +96,9 @@ local function powers(most) return lists.times(math.floor(math.log(most, 2)) + 1
 -- Channels of a place that one thread has: a divisor of all, at least four of them where there are as many.
 local function unit_of(channels, places, eights)
   if eights then return 8, ceil(places * eights, THREADS) * 8 end
-  local best, least
-  for unit = 1, channels do
-    if channels % unit == 0 and (unit >= 4 or unit == channels) then
-      local held = ceil(places * (channels // unit), THREADS) * unit
-      if not least or held < least then best, least = unit, held end
-    end
-  end
-  return best, least
+  return lists.least(lists.times(channels, function(unit) return unit end), function(unit)
+    if channels % unit == 0 and (unit >= 4 or unit == channels) then return ceil(places * (channels // unit), THREADS) * unit end
+  end)
 end
 
 -- The box with the least reads and products. Its results should be long runs: if two blocks write into the same 32 bytes at different
@@ -175,13 +170,11 @@ end
 
 -- The fastest cuts; two blocks beside each other hide each other's waiting.
 local function cuts(chip, d, t)
-  local best, least
   local streams = t.group and #t.sets == 1
-  for count = 1, math.max(1, ceil(d.each, 16)) do
-    local c = cut(d, t, count, chip.shared_block) or streams and cut(d, t, count, chip.shared_block, true)
-    local cost = c and clocks(chip, t, c) * (c.blocks == 1 and 1.15 or 1)
-    if c and (not least or cost < least) then best, least = c, cost end
-  end
+  local all = lists.times(math.max(1, ceil(d.each, 16)), function(count)
+    return cut(d, t, count, chip.shared_block) or streams and cut(d, t, count, chip.shared_block, true) or false
+  end)
+  local best = lists.least(all, function(c) return c and clocks(chip, t, c) * (c.blocks == 1 and 1.15 or 1) or nil end)
   if best then best.clocks = clocks(chip, t, best) end
   return best
 end
@@ -191,9 +184,9 @@ end
 local function eights(d)
   if d.channels % 8 == 0 then return d.channels // 8 end
   if d.channels > 7 or d.transposed then return nil end
-  local best
-  for near = 1, math.min(8 // d.channels, d.window[3]) do
-    if not best or ceil(d.window[3], near) < ceil(d.window[3], best) then best = near end
+  local best = 1
+  for near = 2, math.min(8 // d.channels, d.window[3]) do
+    if ceil(d.window[3], near) < ceil(d.window[3], best) then best = near end
   end
   if ceil(d.window[3], best) * 8 > 2 * d.window[3] * d.channels then return nil end
   return 1, best

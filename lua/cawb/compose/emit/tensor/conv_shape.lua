@@ -73,12 +73,8 @@ end
 
 -- The base for which fewest shifts serve all remainders.
 local function joined_axis(c, d, out)
-  local best
-  for base = 0, c.stride[d] - 1 do
-    local t = axis(c, d, out, base)
-    if not best or #t.shifts < #best.shifts then best = t end
-  end
-  return best
+  local all = lists.times(c.stride[d], function(base) return axis(c, d, out, base - 1) end)
+  return (lists.least(all, function(t) return #t.shifts end))
 end
 
 -- ---- a whole shape

@@ -175,20 +175,14 @@ local function is_padding(x, c, p, channels, columns)
 end
 
 local function best_shape(chip, x, c, channels, columns)
-  local best, least
-  if c.transposed then
-    for _, p in ipairs(shapes.transposed(x, c, columns)) do
-      local all = p.gaps and sixteen.type_of(x) and math.huge or seconds(chip, x, c, p, channels, columns)      -- where NaN must not meet a zero
-      if not best or all < least and not is_padding(x, c, p, channels, columns) then best, least = p, all end
-    end
-  else
-    for folded = 0, c.dims do
-      local p = shapes.plain(x, c, folded)
-      local all = work(x, c, p, channels, columns)
-      if not best or all < least then best, least = p, all end
-    end
+  if not c.transposed then
+    local all = lists.times(c.dims + 1, function(folded) return shapes.plain(x, c, folded - 1) end)
+    return (lists.least(all, function(p) return (work(x, c, p, channels, columns)) end))
   end
-  return best
+  return (lists.least(shapes.transposed(x, c, columns), function(p, number)
+    if number > 1 and is_padding(x, c, p, channels, columns) then return nil end
+    return p.gaps and sixteen.type_of(x) and math.huge or seconds(chip, x, c, p, channels, columns)      -- where NaN must not meet a zero
+  end))
 end
 
 --- Operations of a convolution.
