@@ -3,6 +3,7 @@
 -- remainder of an expression by a constant. Equal expressions mostly become equal while they are
 -- built, so that a chain of reshapes and transposes simplifies.
 
+local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 
 local M = {}
@@ -232,9 +233,7 @@ end
 
 --- Elements first to last of a list, and further ones.
 function M.listed(i, first, last, ...)
-  local list = { table.unpack(i, first, last) }
-  for _, x in ipairs { ... } do list[#list + 1] = x end
-  return list
+  return lists.joined({ table.unpack(i, first, last) }, { ... })
 end
 
 --- floor(a / c), c a number above zero.
@@ -313,10 +312,7 @@ end
 
 --- Whether it is a multiple of n whatever its variables are, as far as its factors tell.
 function M.divisible(a, n)
-  for _, t in ipairs(a.terms) do
-    if t[2] % n ~= 0 then return false end
-  end
-  return a.base % n == 0
+  return a.base % n == 0 and lists.all(a.terms, function(t) return t[2] % n == 0 end)
 end
 
 --- Its number, where it is one; else nil.

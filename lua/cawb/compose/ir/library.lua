@@ -14,9 +14,7 @@ function M.layout(x)
   while node.kind == "view" and not node.stored do
     if #node.pieces > 1 then return nil end
     local piece = node.pieces[1]
-    for _, e in ipairs(views.guards(piece, i)) do
-      if e.lo < 0 then return nil end
-    end
+    if lists.any(views.guards(piece, i), function(e) return e.lo < 0 end) then return nil end
     i, node = views.at(piece, i), node.inputs[piece.input]
   end
   if node.kind == "leaf" and not node.source:find ":" then return nil end
@@ -67,10 +65,8 @@ local function image(l)
     end
     return true
   end
-  local plain, last = {}, { 1 }
-  for d = 1, rank do plain[d] = d end
-  for d = 3, rank do last[#last + 1] = d end
-  last[#last + 1] = 2
+  local plain = lists.times(rank, function(d) return d end)
+  local last = lists.joined({ 1 }, { table.unpack(plain, 3) }, { 2 })
   local order = lies(plain) and plain or lies(last) and last
   if not order then return nil end
   local strides, step = {}, 1

@@ -16,10 +16,7 @@ end
 
 -- Dimensions by stride, the largest first, without those that add nothing to an address.
 local function by_stride(t)
-  local list = {}
-  for d, n in ipairs(t.shape) do
-    if n > 1 and t.strides[d] > 0 then list[#list + 1] = d end
-  end
+  local list = lists.filter(lists.times(#t.shape, function(d) return d end), function(d) return t.shape[d] > 1 and t.strides[d] > 0 end)
   table.sort(list, function(a, b)
     if t.strides[a] ~= t.strides[b] then return t.strides[a] > t.strides[b] end
     return a < b
@@ -99,9 +96,7 @@ local function partly(self, h, t, node)
   end
   return self.graph:join(h.shape, { { node, function(i) return (inside(i)) end, function(i)
     local j, address, rest = inside(i)
-    local guards = { address, index.scale(rest, -1) }
-    for d, n in ipairs(t.shape) do guards[#guards + 1] = index.back(j[d], n) end
-    return guards
+    return { address, index.scale(rest, -1), table.unpack(lists.map(t.shape, function(n, d) return index.back(j[d], n) end)) }
   end }, { h.node, function(i) return i end } })
 end
 

@@ -4,6 +4,8 @@
 
 local expressions = require "cawb.compose.operators.expressions"
 local graphs = require "cawb.compose.ir.graph"
+local keys = require "cawb.compose.ir.keys"
+local lists = require "cawb.base.lists"
 local text = require "cawb.compose.ir.tree.text"
 local tree = require "cawb.compose.ir.tree"
 local types = require "cawb.torch.types"
@@ -82,12 +84,9 @@ end
 
 --- The names of all operators that something here makes; views are made of strides (import.lua) and are not among them.
 function M.names()
-  local seen, list = {}, {}
-  for _, name in ipairs(expressions.names()) do seen[name] = true end
-  for name in pairs(M.table) do seen[name] = true end
-  for name in pairs(seen) do list[#list + 1] = name end
-  table.sort(list)
-  return list
+  local all = lists.copy(M.table)
+  for _, name in ipairs(expressions.names()) do all[name] = true end
+  return keys(all)
 end
 
 --- The nodes of an operator's outputs; or nil and what is missing.

@@ -117,9 +117,8 @@ M.index_reduce = put("scatter_reduce", function(_, op) return op.by.source end)
 
 -- A list of dimensions with the `count` of them behind the first `ahead` in front, and the way back.
 local function to_front(rank, ahead, count)
-  local order, back = {}, {}
-  for d = 1, count do order[d] = ahead + d end
-  for d = 1, rank do if d <= ahead or d > ahead + count then order[#order + 1] = d end end
+  local all, back = lists.times(rank, function(d) return d end), {}
+  local order = lists.joined({ table.unpack(all, ahead + 1, ahead + count) }, { table.unpack(all, 1, ahead) }, { table.unpack(all, ahead + count + 1) })
   for d, from in ipairs(order) do back[from] = d end
   return order, back
 end
@@ -145,8 +144,8 @@ function M.index_put(g, op)
     end
     return { g:map("(A ? B : C)", x.dtype, { list[1], g:reshape(values, {}), x }, nil, { "bool" }) }
   end
-  for k = 1, #list do
-    if given[ahead + k] == false or list[k].dtype == "bool" then return nil, "its index tensors are not whole numbers for dimensions beside each other" end
+  if lists.any(list, function(at, k) return given[ahead + k] == false or at.dtype == "bool" end) then
+    return nil, "its index tensors are not whole numbers for dimensions beside each other"
   end
   if ahead > 0 then return put_behind(g, op, x, values, list, ahead) end
   local together = graphs.together(list)

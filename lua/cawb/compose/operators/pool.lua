@@ -35,11 +35,7 @@ local function windows(g, x, w, out, fill)
 end
 
 -- The axes of the windows, as a set.
-local function behind(out, dims)
-  local axes = {}
-  for d = 1, dims do axes[#out + d] = true end
-  return axes
-end
+local function behind(out, dims) return tools.span(#out + 1, #out + dims) end
 
 -- How many windows there are along both dimensions of a plane.
 local function reach_of(w, shape)

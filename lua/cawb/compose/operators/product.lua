@@ -3,6 +3,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
+local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
@@ -84,10 +85,8 @@ function M._trilinear(g, op)
     list[k] = g:reshape(op.x[k], own)
     for d, n in ipairs(own) do shape[d] = n ~= 1 and n or shape[d] or 1 end
   end
-  for k = 1, 3 do list[k] = g:broadcast(list[k], shape) end
-  local axes = {}
-  for _, d in ipairs(op.args.sumdim) do axes[d + 1] = true end
-  return { g:reduce("sum", g:map("A * B * C", op.out[1].dtype, list), axes) }
+  local axes = lists.set(lists.map(op.args.sumdim, function(d) return d + 1 end))
+  return { g:reduce("sum", g:map("A * B * C", op.out[1].dtype, lists.map(list, function(x) return g:broadcast(x, shape) end)), axes) }
 end
 
 -- Vectors are matrices of one row or column.
@@ -135,11 +134,7 @@ local function tap(c, x, d, o, k)
 end
 
 -- The sum of products along these dimensions.
-local function summed(g, x, a, b, first, last)
-  local axes = {}
-  for d = first, last do axes[d] = true end
-  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), axes)
-end
+local function summed(g, x, a, b, first, last) return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), tools.span(first, last)) end
 
 -- Output channels, inputs of one, and the axes (n, o, space.., c, taps..) that products are summed over.
 local function direct(g, x, w, c, out)
@@ -253,7 +248,6 @@ end
 
 -- softmax(q k' * scale + mask) v; the mask may be of truth values.
 local function attention(g, op)
-  local tools = require "cawb.compose.operators.tools"
   local q, k, v = op.by.query, op.by.key, op.by.value
   local mask = op.by.attn_bias or op.by.attn_mask
   local rank, dtype = #q.shape, q.dtype

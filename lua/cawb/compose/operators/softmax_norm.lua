@@ -64,15 +64,9 @@ local function applied(g, x, m, weight, bias)
   return g:map(text, x.dtype, list)
 end
 
-local function last(n, rank)
-  local axes = {}
-  for d = rank - n + 1, rank do axes[d] = true end
-  return axes
-end
-
 function M.native_layer_norm(g, op)
   local x = op.by.input
-  local axes = last(#op.args.normalized_shape, #x.shape)
+  local axes = tools.span(#x.shape - #op.args.normalized_shape + 1, #x.shape)
   local middle, rstd, lost = moments(g, x, axes, op.args.eps)
   local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, op.by.weight, op.by.bias)
   return { y, whole(g, middle, lost), rstd }
@@ -80,7 +74,7 @@ end
 
 function M.rms_norm(g, op)
   local x = op.by.input
-  local axes = last(#op.args.normalized_shape, #x.shape)
+  local axes = tools.span(#x.shape - #op.args.normalized_shape + 1, #x.shape)
   local sum = g:reduce("sum", g:map("A * A", x.dtype, { x }), axes, true)
   local eps = op.args.eps or 1.1920928955078125e-07
   local rstd = g:map("1.0 / sqrt(A + B)", x.dtype,

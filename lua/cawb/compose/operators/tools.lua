@@ -8,12 +8,14 @@ local M = {}
 --- The dimensions that an argument names, as a set from 1; all where it names none.
 function M.axes_of(dims, rank)
   if type(dims) == "number" then dims = { dims } end
+  if not dims or #dims == 0 then return M.span(1, rank) end
+  return lists.set(lists.map(dims, function(d) return d % math.max(rank, 1) + 1 end))
+end
+
+--- Dimensions from the first to the last, as a set.
+function M.span(first, last)
   local set = {}
-  if not dims or #dims == 0 then
-    for d = 1, rank do set[d] = true end
-    return set
-  end
-  for _, d in ipairs(dims) do set[d % math.max(rank, 1) + 1] = true end
+  for d = first, last do set[d] = true end
   return set
 end
 

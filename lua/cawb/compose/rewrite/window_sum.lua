@@ -3,6 +3,8 @@
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
+local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.ir.view"
 
 local M = {}
@@ -23,17 +25,14 @@ local product = graphs.numel
 -- Sum over the window's places t of the taps u - t * stride.
 local function weights(g, w, c, window, taps)
   local wide = { w.shape[1], w.shape[2], table.unpack(taps) }
-  local first, axes = #wide, {}
-  for d = 1, c.dims do
-    wide[first + d] = window.size[d]
-    axes[first + d] = true
-  end
+  local first = #wide
+  table.move(window.size, 1, c.dims, first + 1, wide)
   local view = g:padded(w, wide, function(i)
     local j = { i[1], i[2] }
     for d = 1, c.dims do j[d + 2] = index.add(i[d + 2], i[first + d], -c.stride[d]) end
     return j
   end, 0)
-  return g:reduce("sum", view, axes)
+  return g:reduce("sum", view, tools.span(first + 1, first + c.dims))
 end
 
 -- Whether the axes are those of the window, and nothing but it.
@@ -52,10 +51,7 @@ end
 
 -- Whether a result follows from one place of the input, the same.
 local function is_point(c)
-  for d = 1, c.dims do
-    if c.taps[d] ~= 1 or c.stride[d] ~= 1 or c.padding[d] ~= 0 then return false end
-  end
-  return true
+  return lists.all(c.taps, function(n, d) return n == 1 and c.stride[d] == 1 and c.padding[d] == 0 end)
 end
 
 -- Of one tap: the windows' sums are those of the input, which must not be more than the results were.

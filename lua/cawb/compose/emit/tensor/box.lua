@@ -235,7 +235,7 @@ local function tables(h, t)
   local taps, sets = {}, {}
   for k, set in ipairs(t.sets) do
     sets[k] = { set.before, #set.taps, set.first, set.steps, table.unpack(set.residue) }
-    for _, tap in ipairs(set.taps) do taps[#taps + 1] = tap end
+    lists.append(taps, set.taps)
   end
   if #taps == 0 then taps[1] = { 0, 0, 0, 0 } end
   h.TAPCOUNT, h.TAPS, h.SETTABLE = #taps, table_of(taps), table_of(sets)

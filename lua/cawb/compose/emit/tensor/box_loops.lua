@@ -4,6 +4,7 @@
 
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local grids = require "cawb.compose.emit.grids"
+local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -45,11 +46,11 @@ local function stream_loop(d, t)
 end
 
 local function group_loop(d, t)
-  local longest, rests = 0, {}
-  for _, set in ipairs(t.sets) do longest = math.max(longest, set.steps) end
+  local steps = lists.map(t.sets, function(set) return set.steps end)
+  local longest = math.max(table.unpack(steps))
   local count = ceil(longest, ceil(longest, M.CHUNK))
   local lines = { GROUP:format(t.tiles * 8, t.weights * 16 // t.passes), ("        for (; step + %d <= end; step += %d) %s"):format(count, count, call(d, count, "step")) }
-  for _, set in ipairs(t.sets) do rests[set.steps % count] = true end
+  local rests = lists.set(lists.map(steps, function(n) return n % count end))
   for rest = 1, count - 1 do
     if rests[rest] then lines[#lines + 1] = ("        if (end - step == %d) %s"):format(rest, call(d, rest, "step")) end
   end
@@ -68,9 +69,9 @@ end
 
 -- The products of steps, the small ones first, as C.
 local function products_of(h, line)
-  local lines = {}
-  for n, pair in ipairs(arithmetic.pairs_of[h.FOURTH and "four" or "three"]) do lines[n] = line(pair[1] == 1 and "low" or "high", pair[2], n == 1) end
-  return table.concat(lines, "\n")
+  return table.concat(lists.map(arithmetic.pairs_of[h.FOURTH and "four" or "three"], function(pair, n)
+    return line(pair[1] == 1 and "low" or "high", pair[2], n == 1)
+  end), "\n")
 end
 
 local function of_group(h, d, t)

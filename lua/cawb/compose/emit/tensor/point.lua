@@ -28,13 +28,9 @@ end
 local function write(body, x, root, names)
   local z, row, space = index.var("z", x.shape[1]), index.var("row", x.shape[2]), { table.unpack(x.shape, 3) }
   local first = index.scale(index.var(#names == 2 and "pair" or "octet", numel(space) // #names), #names)
-  local list, texts = {}, {}
   body.known_only = { [x] = true }
-  for lane, name in ipairs(names) do
-    local i = { z, row, table.unpack(index.unravel(index.plus(first, lane - 1), space)) }
-    list[lane], texts[lane] = i, epilogue.value(body, x, root, i, name, { row })
-  end
-  body:store_all(root, list, texts)
+  local list = lists.map(names, function(_, lane) return { z, row, table.unpack(index.unravel(index.plus(first, lane - 1), space)) } end)
+  body:store_all(root, list, lists.map(names, function(name, lane) return epilogue.value(body, x, root, list[lane], name, { row }) end))
 end
 
 --- A geometry of tensor.lua, of numbers of 16 bits.
