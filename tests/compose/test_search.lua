@@ -8,6 +8,7 @@ local compose = require "cawb.compose"
 local schedule = compose.schedule
 local models = require "cawb.compose.tune.model"
 local cache_key = require "cawb.compose.tune.cache_key"
+local draw = dofile "bench/compose/tune/draw.lua"
 local structure = require "cawb.compose.tune.structure"
 
 local task <close> = assert(composed.task("return torch.softmax(x * y, -1).mean(0), torch.tanh(x)",
@@ -34,14 +35,14 @@ local function counted()
   end
 end
 
-local function searched(how, measurements, seed)
+local function searched(search, measurements, seed)
   local n, measure = counted()
-  local best, curve = compose.tune[how]({}, { make = make, measure = measure, measurements = measurements, seed = seed })
+  local best, curve = search({}, { make = make, measure = measure, measurements = measurements, seed = seed })
   return best, curve, n.asked
 end
 
 check.test("it finds better options of all kernels at once, within its measurements", function()
-  local best, curve, asked = searched("search", 30, 7)
+  local best, curve, asked = searched(compose.tune.search, 30, 7)
   assert(asked <= 30, asked)
   check.equal(#curve, asked)
   for i = 2, #curve do assert(curve[i] <= curve[i - 1]) end
@@ -52,7 +53,7 @@ end)
 check.test("it beats drawing at as many measurements", function()
   local ahead, rounds = 0, 8
   for seed = 1, rounds do
-    local mine, others = searched("search", 16, seed * 101), searched("random", 16, seed * 101)
+    local mine, others = searched(compose.tune.search, 16, seed * 101), searched(draw.walks, 16, seed * 101)
     if mine.seconds < others.seconds then ahead = ahead + 1 elseif mine.seconds > others.seconds then ahead = ahead - 1 end
   end
   assert(ahead >= rounds // 2, ("%d more of %d"):format(ahead, rounds))
@@ -134,7 +135,7 @@ check.test("it goes on when every single edit was tried, and a measurement that 
 end)
 
 check.test("the same seed searches alike; what changes nothing is not in the schedule", function()
-  local a, b = searched("search", 12, 3), searched("search", 12, 3)
+  local a, b = searched(compose.tune.search, 12, 3), searched(compose.tune.search, 12, 3)
   check.equal(schedule.text(a.schedule), schedule.text(b.schedule))
   for key, own in pairs(a.schedule.kernels or {}) do
     for name in pairs(own) do
