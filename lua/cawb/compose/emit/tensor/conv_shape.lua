@@ -27,6 +27,19 @@ local SHIFTS = 64                     -- steps of a set, at most, that joined ax
 --- Channels of the input, and of the output, in a group.
 function M.each(x) return x.inputs[1].shape[2] // x.conv.groups, x.shape[2] // x.conv.groups end
 
+--- f(chip, x) of convolutions x, called once for each: several questions are asked of one.
+function M.once(f)
+  local known = setmetatable({}, { __mode = "k" })
+  return function(chip, x)
+    local one = known[x]
+    if not one or one.chip ~= chip then
+      one = table.pack(f(chip, x))
+      known[x], one.chip = one, chip
+    end
+    return table.unpack(one, 1, one.n)
+  end
+end
+
 -- ---- one axis
 
 -- An axis has: sets = for each remainder its taps, { k, shift, phase }; places of a grid; phases, the grids; base, and `spread`, the stride

@@ -9,6 +9,7 @@ local graphs = require "cawb.compose.ir.graph"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
+local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 
 local M = {}
@@ -23,6 +24,8 @@ local function terms(x)
   return numel(outputs.shape) * numel(c.taps) * (c.transposed and x.shape[2] or x.inputs[1].shape[2]) // c.groups
 end
 
+local shape_of = shapes.once(function(chip, x) return boxes.shape(boxes.flat(conv.sizes(x)), chip) end)
+
 --- Whether a convolution can be made here, as how it would be; or nil and why not. Options as of tensor_conv.
 function M.serves(x, options)
   if x.dtype ~= "float32" or x.inputs[1].dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
@@ -32,7 +35,7 @@ function M.serves(x, options)
   if numel(d.out) * d.each * d.groups * d.batch >= 1 << 40 then return nil, "it is too large" end
   local loop, why = tensor.loop(options.chip, options.emulate)
   if not loop then return nil, why end
-  return boxes.shape(d, options.chip)
+  return shape_of(options.chip, x)
 end
 
 local LONG = 1024                     -- terms of a transposed one beyond which packing was faster on an H100

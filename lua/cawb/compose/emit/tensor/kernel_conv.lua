@@ -174,7 +174,7 @@ local function is_padding(x, c, p, channels, columns)
   return select(2, work(x, c, p, channels, columns)) > 6 * terms(x, c, channels)
 end
 
-local function best_shape(chip, x, c, channels, columns)
+local function fastest(chip, x, c, channels, columns)
   if not c.transposed then
     local all = lists.times(c.dims + 1, function(folded) return shapes.plain(x, c, folded - 1) end)
     return (lists.least(all, function(p) return (work(x, c, p, channels, columns)) end))
@@ -184,6 +184,12 @@ local function best_shape(chip, x, c, channels, columns)
     return p.gaps and sixteen.type_of(x) and math.huge or seconds(chip, x, c, p, channels, columns)      -- where NaN must not meet a zero
   end))
 end
+
+-- The shape by which a convolution is made for a chip, and channels of the input and the output in a group.
+local best_shape = shapes.once(function(chip, x)
+  local channels, columns = shapes.each(x)
+  return fastest(chip, x, x.conv, channels, columns), channels, columns
+end)
 
 --- Operations of a convolution.
 function M.operations(x) return 2 * terms(x, x.conv, (shapes.each(x))) end
@@ -195,8 +201,7 @@ end
 
 --- Whether its packed input fits the device's memory.
 function M.fits(x, options)
-  local channels, columns = shapes.each(x)
-  local p = best_shape(options.chip, x, x.conv, channels, columns)
+  local p, channels, columns = best_shape(options.chip, x)
   local rows = x.shape[1] * product(p.places) * product(p.phases)
   return rows <= 0x3fffffff and select(3, work(x, x.conv, p, channels, columns)) <= costs.room(options.chip)
 end
@@ -212,7 +217,7 @@ function M.serves(x, options)
   local channels, columns = shapes.each(x)
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
   if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
-  local p = best_shape(options.chip, x, c, channels, columns)
+  local p = best_shape(options.chip, x)
   if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
   if not M.fits(x, options) then return nil, "its packed input takes too much memory" end
   return true
@@ -221,15 +226,13 @@ end
 --- Seconds that it would take, roughly; or nil where it cannot be made.
 function M.cost(x, options)
   if not M.serves(x, options) then return nil end
-  local c = x.conv
-  local channels, columns = shapes.each(x)
-  return seconds(options.chip, x, c, best_shape(options.chip, x, c, channels, columns), channels, columns)
+  return seconds(options.chip, x, x.conv, best_shape(options.chip, x))
 end
 
 --- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
 function M.geometry(kernel, x, options)
-  local c, channels, columns = x.conv, shapes.each(x)
-  local p = best_shape(options.chip, x, c, channels, columns)
+  local c = x.conv
+  local p, channels, columns = best_shape(options.chip, x)
   local weights = weight_reader(kernel, x, c, p, channels, columns)
   if not weights then return nil end
   local view = shapes.pixels(x, c, p, channels)
