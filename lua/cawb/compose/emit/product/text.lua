@@ -4,8 +4,8 @@
 
 local costs = require "cawb.compose.cost.products"
 local factors = require "cawb.compose.emit.product.factors"
-local sliced = require "cawb.compose.emit.product.sliced"
 local lists = require "cawb.base.lists"
+local sliced = require "cawb.compose.emit.product.sliced"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
