@@ -67,6 +67,18 @@ class Check(unittest.TestCase):
             q, mask = q.double(), mask.double()
             self.assertTrue(torch.equal(exact, torch.nn.functional.scaled_dot_product_attention(q, q, q, mask) <= 0))
 
+    def test_a_view_behind_a_gpus_attention_has_float64(self):
+        graph = torch.fx.Graph()
+        q, mask = graph.placeholder("q"), graph.placeholder("mask")
+        node = graph.call_function(torch.ops.aten._scaled_dot_product_efficient_attention.default, (q, q, q, mask, True))
+        behind = graph.call_function(torch.transpose, (graph.call_function(operator.getitem, (node, 0)), 1, 2))
+        graph.output((graph.call_function(torch.ops.aten.view.default, (behind, [2, 40, 48])),))
+        q, mask = torch.randn(2, 3, 40, 16), torch.randn(2, 3, 40, 40)
+        exact, = check.wide(torch.fx.GraphModule(torch.nn.Module(), graph), [q, mask])
+        q, mask = q.double(), mask.double()
+        wanted = torch.nn.functional.scaled_dot_product_attention(q, q, q, mask).transpose(1, 2).reshape(2, 40, 48)
+        torch.testing.assert_close(exact, wanted, rtol=1e-12, atol=1e-12)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -324,15 +324,21 @@ def attention_backward_on_gpus(grad, query, key, value, attn_bias, out, sums, se
     return tuple(t if wanted else None for t, wanted in zip(found, mask))
 
 
+def heads_last(results):
+    """As attention on GPUs lays out its result, or the gradients of its three inputs: views behind it may need that."""
+    return tuple(t.transpose(1, 2).contiguous().transpose(1, 2) if k < 3 and t is not None and t.dim() == 4 else t
+                 for k, t in enumerate(results))
+
+
 class InFloat64(TorchDispatchMode):
     """Attention on GPUs has no float64: it is made of products."""
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs, result = kwargs or {}, NotImplemented
         if func is aten._scaled_dot_product_efficient_attention.default:
-            result = attention_on_gpus(*args[:4], True, *args[5:], **kwargs)
+            result = heads_last(attention_on_gpus(*args[:4], True, *args[5:], **kwargs))
         elif func is aten._scaled_dot_product_efficient_attention_backward.default:
-            result = attention_backward_on_gpus(*args, **kwargs)
+            result = heads_last(attention_backward_on_gpus(*args, **kwargs))
         return func(*args, **kwargs) if result is NotImplemented else result
 
 
