@@ -9,13 +9,14 @@ local M = {}
 
 ---@class cawb.Chip: the figures of a device, and
 ---@field tensor string|false  the instruction of its tensor cores that kernels have a main loop for: "wgmma", "mma"
----@field fp8 number|false     operations a second of products of 8-bit floats; false where there are none
+---@field fp8 boolean          whether they multiply floats of 8 bits, which have twice the rate of fp16
 ---@field cluster integer      blocks of a cluster at most, where the driver is asked for it
 ---@field clustered integer    multiprocessors that clusters surely find
 
 -- By architecture, up to the next one (CUDA C++ Programming Guide; PTX ISA, mma.m16n8k16 and wgmma): the instruction, blocks of a cluster,
--- and how much faster than 16 bits floats of 8 bits are. A main loop for tcgen05 would be named here, for 100.
-local architectures = { { 0, false, 1 }, { 80, "mma", 1 }, { 89, "mma", 1, 2 }, { 90, "wgmma", 16, 2 }, { 100, "mma", 16, 2 }, { 120, "mma", 1, 2 } }
+-- and floats of 8 bits. A main loop for tcgen05 would be named here, for 100.
+local architectures = { { 0, false, 1 }, { 80, "mma", 1 }, { 89, "mma", 1, true }, { 90, "wgmma", 16, true }, { 100, "mma", 16, true },
+                        { 120, "mma", 1, true } }
 local FOUND = 0.85         -- of multiprocessors: clusters must lie within one part of the chip, and parts differ in size
 
 local function number_of(arch) return tonumber((arch or ""):match "^sm_(%d+)") end
@@ -24,7 +25,7 @@ local function complete(figures)
   local chip, number = {}, number_of(figures.arch)
   for key, value in pairs(figures) do chip[key] = value end
   for _, a in ipairs(architectures) do
-    if number >= a[1] then chip.tensor, chip.cluster, chip.fp8 = a[2], a[3], a[4] and a[4] * chip.fp16 or false end
+    if number >= a[1] then chip.tensor, chip.cluster, chip.fp8 = a[2], a[3], a[4] or false end
   end
   chip.clustered = math.max(1, math.floor(FOUND * chip.sms))
   return chip

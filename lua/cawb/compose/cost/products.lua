@@ -98,9 +98,9 @@ end
 local COMES = 0.75           -- of the rate of L2: factors that come meanwhile
 local LEAST, FIXED, EACH = 300, 1500, 10      -- clocks of a step at least; of a tile beside its steps, and for each column
 
---- Seconds of a grid of tiles, as of M.tiles; `near`: steps that share the left factor's rows; `rate`: of products, if not that of 16 bits.
-function M.sixteen(chip, loop, tiles, rows, columns, parts, steps, numel, near, rate)
-  local step = math.max(LEAST / chip.clock, 2 * rows * columns * 64 * chip.sms / (rate or rates.tensor(chip, loop)),
+--- Seconds of a grid of tiles, as of M.tiles; `near`: steps that share the left factor's rows. Floats of 8 bits are words of two: these have the same rate.
+function M.sixteen(chip, loop, tiles, rows, columns, parts, steps, numel, near)
+  local step = math.max(LEAST / chip.clock, 2 * rows * columns * 64 * chip.sms / rates.tensor(chip, loop),
     (rows / (near or 1) + columns) * 128 * chip.sms / (COMES * chip.l2_rate))
   local rounds = ceil(tiles * parts, chip.sms) * (ceil(steps, parts) * step + (FIXED + EACH * columns) / chip.clock)
   return rounds + M.summed(chip, tiles, parts, rows, columns, numel)

@@ -116,7 +116,7 @@ end
 local function holes(kernel, g, loop, arrival)
   local right, word = arrival.right, arithmetic.words[g.dtype]
   local near = loop == "wgmma" and g.chip.shared_block >= SHARES and grid.near(g) or nil
-  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near, g.left.halves and g.chip.fp8 / 2)
+  local tile, parts = tiles.cut_sixteen(g, loop, grid.longest(g), not right.along, near)
   local h = grid.holes(kernel, g, loop, tile, parts, 2, near)
   h.TYPE, h.MULTIPLY, h.RANGES, h.PARTS, h.PRODUCTS, h.INTO, h.BEGINS = word.TYPE, word.MULTIPLY, "", 1, "one", "sum", "step > tile.first || "
   if g.left.halves then h.RIGHTTYPE, h.MULTIPLY = arithmetic.words[g.right.dtype].TYPE, h.LOOP .. "_warp" end

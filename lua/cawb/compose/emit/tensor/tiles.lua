@@ -86,15 +86,15 @@ local function widths(g, loop, turned)
 end
 
 --- The same of products of 16-bit numbers; `turned`: the right factor's rows are neighbours in memory; `near`: steps that share the left
---- factor's rows; `rate`: of words of two numbers.
-function M.cut_sixteen(g, loop, steps, turned, near, rate)
+--- factor's rows.
+function M.cut_sixteen(g, loop, steps, turned, near)
   local best, parts, least
   local down = ceil(g.rows, TILE) * g.batch * #g.sets
   for _, width in ipairs(widths(g, loop, turned)) do
     local all = down * ceil(g.columns, width)
     local most = #g.sets == 1 and not g.hidden and math.max(1, math.min(g.chip.sms // all, steps // 4)) or 1
     for count = 1, most do
-      local c = costs.sixteen(g.chip, loop, all, TILE, width, count, steps, g.batch * g.rows * g.columns, near, rate)
+      local c = costs.sixteen(g.chip, loop, all, TILE, width, count, steps, g.batch * g.rows * g.columns, near)
       if not least or c < least then best, parts, least = width, count, c end
     end
   end
