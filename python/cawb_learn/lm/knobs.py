@@ -15,8 +15,8 @@ KNOBS = {
     "imitation_seconds": None, "single_seconds": None, "rft_seconds": None, "critic_seconds": None, "agentic_seconds": None,
     # samples: of a task, their temperature, tokens of an answer at most, how many are written at once
     "samples": 8, "temperature": 0.2, "tokens": 640, "at_once": 800,
-    # a step of sampling is one CUDA graph
-    "graphs": False,
+    # on a GPU a step of sampling is one CUDA graph: the same tokens, 47 -> 6 ms a step of 128 rows
+    "graphs": True,
     # RL of one turn: GRPO; tasks of a batch, samples of each, and into how many updates it is cut
     "single_steps": 100, "single_rate": 1e-4, "single_tasks": 32, "group": 8, "single_updates": 2, "clip_low": 0.2, "clip_high": 0.28,
     # RFT: the best of its own samples that are right, of each task at most so many
