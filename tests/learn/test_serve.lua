@@ -111,6 +111,50 @@ check.test("none is passed over often", function()
   check.equal(at < 50, true, at)
 end)
 
+check.test("a place on which something breaks says so, and goes on", function()
+  local loop = require "cawb.base.loop"
+  local entry, p = { hash = "a task" }, nil
+  p = pool_of(entry)
+  p.places[1].loaded[entry.hash].leave = function() error "the record cannot be written" end
+  local found = {}
+  for i = 1, 2 do
+    loop.spawn(function()
+      found[i] = table.pack(p:run("client", entry, function(held)
+        held.spoilt = true                   -- so it is unloaded
+        return "evaluated"
+      end))
+    end)
+  end
+  loop.wait(function() return found[1] and found[2] end, core.clock.now() + 10)
+  check.equal(found[1] and found[1][3], "mistake")
+  check.matches(found[1][2], "cannot be written")
+  check.equal(found[2] and found[2][3], "mistake", "the second, whose task cannot be loaded here, is answered too")
+  p:close()
+end)
+
+check.test("runs that begin at once share a store, though what they run on is asked for meanwhile", function()
+  local ledger, loop, manifest = require "cawb.run.ledger", require "cawb.base.loop", require "cawb.gpu.manifest"
+  local own, asked, go, found = manifest.of, 0, false, {}
+  manifest.of = function()
+    asked = asked + 1
+    loop.wait(function() return go end)
+    return {}
+  end
+  local book = assert(ledger.open(check.folder()))
+  for i = 1, 2 do
+    local task = { path = "t.py", info = { source_sha256 = "h" }, device = { info = { name = "d", modelled = true } }, seed = "1", python = {} }
+    loop.spawn(function()
+      found[i] = table.pack(pcall(function() return ledger.share(book):begin { id = "r" .. i, started = 1.0, strategy = { path = "s" }, task = task, options = {} } end))
+    end)
+  end
+  loop.wait(function() return asked == 2 or found[2] end)
+  go = true
+  loop.wait(function() return found[1] and found[2] end, core.clock.now() + 10)
+  manifest.of = own
+  for i = 1, 2 do check.equal(found[i][1] and found[i][2], true, tostring(found[i][2])) end
+  check.equal(#book.store:query "select id from runs", 2)
+end)
+
 check.test("who wants a lane alone waits for those on it, and comes before those who do not", function()
   local loop = require "cawb.base.loop"
   local lane, go, seen = require "cawb.base.lane".new(), {}, {}

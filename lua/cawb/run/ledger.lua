@@ -47,7 +47,7 @@ local function readable(row)
   return t
 end
 
--- Run the inserts in `body` as one transaction; what fails rolls all of it back.
+-- Run the inserts in `body` as one transaction; what fails rolls all of it back. It waits for nothing: runs share a store.
 local function transaction(self, body)
   local store = self.store
   local ok, message, name = store:begin()
@@ -107,8 +107,8 @@ function Ledger:begin(run)
   local held, message, name = self:hold(run.id)
   if not held then return nil, message, name end
   local task = run.task
+  local hash, json = environment(task)             -- it may ask a compiler, and others go on meanwhile
   return transaction(self, function(insert)
-    local hash, json = environment(task)
     insert("environments", { hash = hash, json = json })
     insert("runs", { id = run.id, started = run.started, strategy = run.strategy.path,
       task = task.path, task_hash = task.info.source_sha256, device = task.device.info.name,

@@ -184,7 +184,8 @@ local function work(self, place)
     local job, from = table.remove(self.queue, at), core.clock.now()
     place.busy, place.under_way = true, job.entry.hash
     self.shares:began(job.client)
-    perform(self, place, job)
+    local fine, why = xpcall(perform, debug.traceback, self, place, job)
+    if not fine then job.results = table.pack(nil, tostring(why), "mistake") end
     self.shares:ended(job.client, core.clock.now() - from)
     place.busy, place.under_way, job.done = false, nil, true
   end
