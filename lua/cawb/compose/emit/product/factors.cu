@@ -1,3 +1,4 @@
+// Tiles of both factors on their way from memory, a step of k each; zeros beyond the sides.
 static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
                                                       int end) {
   UNROLL for (int i = 0; i < $HELDA / $WIDEA; i++) {
