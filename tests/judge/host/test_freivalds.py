@@ -116,6 +116,7 @@ class Freivalds(TaskCase):
     }
 
     def test_what_is_linear_in_products_is_followed(self):
+        torch.manual_seed(5)                 # what is left out may be next to nothing: "all of it" is one number
         for name, forward in self.LINEAR.items():
             with self.subTest(name):
                 module, inputs = self.module(forward), [torch.randn(9, 40), torch.randn(40, 5)]
