@@ -45,6 +45,9 @@ static void test_addresses(sim_fixture *basic, sim_fixture *x) {
   ARG(x, cawb_addr, O);
   CHECK(launch(x, "trapped", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
   CHECK(says(x, "trapped, kernel.cu line ") && says(x, ": trap, by block (0,0,0) thread (3,0,0)"));
+  ARG(x, cawb_addr, O);
+  CHECK(launch(x, "far_rank", 1, 1, 32, 1, 0) == CAWB_ERR_CANDIDATE);
+  CHECK(says(x, ": there is no block 1 in a cluster of 1: ranks begin at 0, and a launch says `cluster`"));
 }
 
 static void test_barriers(sim_fixture *x) {

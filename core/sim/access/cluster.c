@@ -122,9 +122,10 @@ int op_st_cluster(sim_warp *w, const sim_insn *in) { return cluster_access(w, in
 int op_atom_cluster(sim_warp *w, const sim_insn *in) { return cluster_access(w, in, ATOMIC); }
 
 static int no_such_rank(sim_warp *w, const sim_insn *in, unsigned lane, unsigned rank) {
-  char text[96];
+  char text[128];
   w->mask = 1u << lane;
-  snprintf(text, sizeof text, "block %u of a cluster of %u: ranks begin at 0", rank, w->exec->npeers);
+  snprintf(text, sizeof text, "there is no block %u in a cluster of %u: ranks begin at 0, and a launch says `cluster`", rank,
+           w->exec->npeers);
   return sim_fault_text(w, in, text);
 }
 

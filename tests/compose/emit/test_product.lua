@@ -54,8 +54,13 @@ for tile = 1, product.tiles do
 end
 for _, splits in ipairs { 1, 2, 8 } do
   for tile = product.tiles - 2, product.tiles do
-    right(("slices of k, tile %d, %d blocks of a cluster"):format(tile, splits),
-      { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits == 2, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } })
+    local case = { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits == 2, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } }
+    right(("slices of k, tile %d, %d blocks of a cluster"):format(tile, splits), case)
+    check.test("it has these slices", function()
+      local launches = product.generate(description(case), case.how, chip).launches
+      check.equal(#launches, 1, "launches")
+      check.equal((launches[1].cluster or { 1 })[1], splits, "blocks of a cluster")
+    end)
   end
 end
 right("one element", { m = 1, n = 1, k = 1 })

@@ -323,3 +323,8 @@ extern "C" __global__ void ldmatrix(int *out) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(from));
   out[threadIdx.x] = r;
 }
+
+// The memory of a block that its cluster does not have.
+extern "C" __global__ void far_rank(unsigned *out) {
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(out[threadIdx.x]) : "r"(0), "r"(1));
+}
