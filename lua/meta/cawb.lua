@@ -68,6 +68,10 @@ function Device:ahead(number) end
 ---@param f function
 ---@return any
 function Device:with_others(alone, f, ...) end
+---Do several things on the device between which nobody else comes, where several places share it: f(...) and what it returns.
+---@param f function
+---@return any
+function Device:undisturbed(f, ...) end
 ---Begin the worker that comes after this one, without waiting for it.
 function Device:begin_spare() end
 ---Wait until no worker is being started.

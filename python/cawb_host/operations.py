@@ -57,7 +57,7 @@ class Host:
 
     def prepare(self, request):
         """Work that takes seconds once, ahead of any task: the context on a GPU, the handles of products,
-        and with `compile` torch.compile's imports and processes."""
+        and with `compile` torch.compile's imports and processes, of which there are `threads` where it is given."""
         device = open_device(request["device"])
         if device.type == "cuda":
             torch.cuda.set_device(device)
@@ -66,7 +66,7 @@ class Host:
                 torch.mm(one, one)
             torch.cuda.synchronize()
             if request.get("compile", False):
-                baseline.warm(device)
+                baseline.warm(device, request.get("threads"))
         return {}, ()
 
     def ahead(self, request):
@@ -114,19 +114,27 @@ class Host:
         return self.loaded().relation(request["name"], request["seed"]), ()
 
     def baselines(self, request):
+        work, kinds, other = self.rivals(request, request.get("kinds", ["eager", "compile"]))
+        how = baseline.in_turn if request.get("order") else baseline.measure
+        return how(work, kinds, request["samples"], request["budget"], request["seed"], other), ()
+
+    def set_up(self, request):
+        """What baselines need before they can be timed, which disturbs who is timed less than it takes."""
+        work, kinds, other = self.rivals(request, [])
+        return {"kinds": baseline.set_up(work, kinds, request["seed"], other)}, ()
+
+    def rivals(self, request, kinds):
+        """The task, the kinds of baselines in an `order`, or these, and the seed and the kind of their second inputs."""
         work = self.loaded()
         if work.device.type != "cuda":
             raise Fault("unsupported", "PyTorch's baselines are timed on a GPU only; this task"
                         " is loaded on the CPU")
-        order = request.get("order", [])
-        kinds = order or request.get("kinds", ["eager", "compile"])
+        kinds = request.get("order", []) or kinds
         unknown = [k for k in kinds if not baseline.known(k)]
         if unknown:
             raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s, and file:PATH)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
-        how = baseline.in_turn if order else baseline.measure
-        other = (request["other"], request["case"]) if "other" in request and "case" in request else None
-        return how(work, kinds, request["samples"], request["budget"], request["seed"], other), ()
+        return work, kinds, (request["other"], request["case"]) if "other" in request and "case" in request else None
 
     def kernels(self, request):
         work, kind = self.loaded(), request["kind"]

@@ -155,6 +155,36 @@ check.test("runs that begin at once share a store, though what they run on is as
   check.equal(#book.store:query "select id from runs", 2)
 end)
 
+check.test("where places share a GPU, a task is compiled by PyTorch ahead of its loading, and nobody waits for that", function()
+  local loop, lane, task = require "cawb.base.loop", require "cawb.base.lane", require "cawb.judge.task.task"
+  local own, seen, go = { prepare = task.prepare, compile_ahead = task.compile_ahead, open = task.open }, {}, false
+  local options = require "cawb.base.options".copy(require "cawb.base.defaults")
+  local device = { close = function() end, lane = lane.new() }
+  local p = assert(require "cawb.learn.serve.pool".new { devices = { device }, options = options, resident = 1, most = 16, file = function(e) return e.hash end })
+  local host = { alive = function() return true end, close = function() end }
+  p.places[1].spare[1][1]:close()
+  p.places[1].spare[1] = { host, {} }
+  function task.prepare(_, _, _, threads)
+    seen[#seen + 1] = threads >= 1 and "prepare"
+    return true
+  end
+  function task.compile_ahead(_, path, _, all)
+    seen[#seen + 1] = ("%s compiled, %d of the matrix"):format(path, #all.measure.matrix)
+    loop.wait(function() return go end)
+  end
+  function task.open(path) return { host = true, close = function() seen[#seen + 1] = path .. " closed" end } end
+  local done = {}
+  for _, name in ipairs { "a", "b" } do
+    done[#done + 1] = loop.spawn(function() return p:run("client", { hash = name, overrides = {} }, function() return name .. " judged" end) end)
+  end
+  loop.wait(function() return #seen == 2 end)
+  check.equal(device.lane:hold(true, function() return "timed" end), "timed", "while PyTorch compiles")
+  go = true
+  for i, name in ipairs { "a judged", "b judged" } do check.equal(loop.join(done[i]), name) end
+  check.equal(table.concat(seen, ", "), "prepare, a compiled, 0 of the matrix, a closed, b compiled, 0 of the matrix")
+  for name, f in pairs(own) do task[name] = f end
+end)
+
 check.test("who wants a lane alone waits for those on it, and comes before those who do not", function()
   local loop = require "cawb.base.loop"
   local lane, go, seen = require "cawb.base.lane".new(), {}, {}

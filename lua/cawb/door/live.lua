@@ -21,7 +21,7 @@ local requests = {
     sketch = "looking at the task", inputs = "making secret inputs", compare = "comparing with the reference",
     mark = "comparing bits", mutants = "trying wrong kernels on the task", relation = "making related inputs",
     baselines = "compiling and timing PyTorch", python_open = "loading the Python candidate", python_round = "running the Python candidate",
-    ahead = "compiling PyTorch", python_shared = "looking whether somebody else uses the GPU",
+    ahead = "compiling PyTorch", set_up = "compiling PyTorch", python_shared = "looking whether somebody else uses the GPU",
     room = "making room on the device", kernels = "looking at the kernels of torch.compile", picture = "drawing the error" },
   worker = { open = "opening the device", load = "loading the kernel", run = "running", time = "timing", profile = "profiling",
     tunables = "reading the plan" },

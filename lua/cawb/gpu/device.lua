@@ -141,9 +141,20 @@ end
 
 --- Do something on the device: where several places share it, with what they do, or `alone`.
 function Device:with_others(alone, f, ...)
-  if self.lane then return self.lane:hold(alone, f, ...) end
+  if self.lane and not self.alone then return self.lane:hold(alone, f, ...) end
   return f(...)
 end
+
+local function held_alone(self, f, ...)
+  self.alone = true
+  local results = table.pack(pcall(f, ...))
+  self.alone = false
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
+--- Do several things on the device between which nobody else comes, where several places share it.
+function Device:undisturbed(f, ...) return self:with_others(true, held_alone, self, f, ...) end
 
 local function call_worker(self, request, fds, timeout)
   if not self.worker or not self.worker:alive() or not self.loaded and not self.worker:sound() then

@@ -83,6 +83,20 @@ class Baselines(unittest.TestCase):
         self.assertEqual((len(made), found["samples"]), (1, [5.0, 6.0]))
         self.assertIs(self.watch.seen[5], self.watch.seen[1])    # the inputs went on rotating
 
+    def test_what_is_set_up_was_not_timed_and_is_not_made_again(self):
+        made = []
+        self.watch.launch_time = self.watch.call_time = mock.Mock(side_effect=AssertionError("timed"))
+        with mock.patch("cawb_host.judge.time.baseline.eager", lambda work, module: made.append(1) or module):
+            self.assertEqual(baseline.set_up(self.work, ["eager"], 3), {"eager": {}})
+            del self.watch.launch_time, self.watch.call_time
+            self.watch.call_time = self.watch.launch_time
+            found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]
+        self.assertEqual((len(made), found["samples"], found["host_s"]), (1, [1.0, 2.0], 1e-4))
+
+    def test_what_cannot_be_set_up_says_why(self):
+        with mock.patch("torch.compile", side_effect=RuntimeError("no compiler")):
+            self.assertIn("no compiler", baseline.set_up(self.work, ["compile"], 3)["compile"]["failed"])
+
     def test_a_late_host_means_another_sample_behind_a_longer_spin(self):
         self.watch.needed = 7e-4                             # the first spin is 2e-4
         found = baseline.measure(self.work, ["eager"], 2, 60, 3)["eager"]

@@ -10,7 +10,8 @@ local stats = require "cawb.base.stats"
 -- the log says in which order everyone was timed, the requests how they were asked.
 local function fake(times, clock)
   local log, requests = {}, {}
-  local task = { baselines = {}, next_seed = seeds.generator "test" }
+  local device = { undisturbed = function(_, f, ...) return f(...) end }
+  local task = { baselines = {}, next_seed = seeds.generator "test", device = device }
   local function batch(who, count)
     log[#log + 1] = who
     local samples = {}
@@ -20,6 +21,10 @@ local function fake(times, clock)
   function task:ask(request)
     requests[#requests + 1] = request
     local batches, kinds = {}, {}
+    if request.op == "set_up" then
+      for _, kind in ipairs(request.order) do kinds[kind] = { failed = type(times[kind]) == "string" and times[kind] or nil } end
+      return { kinds = kinds }
+    end
     for _, kind in ipairs(request.order) do
       kinds[kind] = { error = { worst = 1e-7 } }
       if type(times[kind]) == "string" then
@@ -80,6 +85,26 @@ check.test("baselines that follow one another are one request", function()
     assert(#request.order == (i == 1 and 2 or 4) or #request.order == 2, i)
   end
   assert(#requests < 2 * 2 * 8, "every batch was a request of its own")
+end)
+
+check.test("where places share a device, baselines are set up beside the others, and what is timed is not interrupted", function()
+  local task, sample, log, requests = fake({ candidate = 1, eager = 2, compile = "no" }, still)
+  local alone = 0
+  task.device = { lane = {}, undisturbed = function(_, f, ...)
+    alone = alone + 1
+    check.equal(#requests, 1, "it was set up before")
+    return f(...)
+  end }
+  local r = assert(duel.fight(task, mine, how { rounds = 8 }, sample))
+  check.equal(alone, 1)
+  check.equal(requests[1].op .. " " .. table.concat(requests[1].order, " "), "set_up eager compile")
+  for i = 2, #requests do check.equal(requests[i].op, "baselines") end
+  check.equal(task.baselines.compile.failed, "no")
+  for _, who in ipairs(log) do check.equal(who ~= "compile", true, "what cannot be set up is not timed") end
+  check.equal(r.speedup.eager.median, 2)
+  task, sample, _, requests = fake({ candidate = 1, eager = 2 }, still)
+  assert(duel.fight(task, mine, how { rounds = 8, against = { "eager" } }, sample))
+  check.equal(requests[1].op, "baselines", "a device of one's own needs no request more")
 end)
 
 -- The secret inputs that each of some candidates is timed on, in order: lists of seeds.

@@ -226,13 +226,13 @@ local function compiled_kinds(how)
 end
 
 --- What a task on this device will want of a task host, ahead of its loading: next to nothing of
---- it computes there, so that it disturbs nobody who measures. Returns true, or nil, message, name.
-function M.prepare(host, device, all)
+--- it computes there, so that it disturbs nobody who measures. `threads`: processes that torch.compile may use. Returns true, or nil, message, name.
+function M.prepare(host, device, all, threads)
   local built, message, name = judge_kernels(device)
   if not built then return nil, message, name end
   local ready
   ready, message, name = loop.call(host, { op = "prepare", device = kinds.torch_device(device),
-    compile = #compiled_kinds(all.measure) > 0 }, { timeout = all.deadlines.start })
+    compile = #compiled_kinds(all.measure) > 0, threads = threads }, { timeout = all.deadlines.start })
   return ready and true, message, name
 end
 

@@ -21,10 +21,30 @@ local function note_kind(side, kind, about)
   side.about[kind] = about
 end
 
+-- A request to the task host about PyTorch's baselines of these kinds.
+local function request_of(side, op, kinds, samples)
+  return { op = op, order = kinds, samples = samples, budget = side.how.budget, seed = side.pool[1], other = side.pool[2],
+           case = side.pool[2] and side.case and side.case() or nil }
+end
+
+-- Where several places share a device, torch.compile's seconds are spent beside the others, and not while the device is held to time.
+local function set_up(side)
+  local kinds = {}
+  for _, who in ipairs(side.rivals) do
+    if not side.kernels[who] and side:alive(who) then kinds[#kinds + 1] = who end
+  end
+  if not side.task.device.lane or #kinds == 0 then return true end
+  local reply, message, name = side.task:ask(request_of(side, "set_up", kinds))
+  if not reply then return nil, message, name end
+  for kind, about in pairs(reply.kinds) do
+    if about.failed then note_kind(side, kind, about) end
+  end
+  return true
+end
+
 -- Batches of PyTorch's, one for each of `kinds`, in one request.
 local function host_batches(side, kinds, samples, take)
-  local reply, message, name = side.task:ask { op = "baselines", order = kinds,
-    samples = samples, budget = side.how.budget, seed = side.pool[1], other = side.pool[2], case = side.pool[2] and side.case and side.case() or nil }
+  local reply, message, name = side.task:ask(request_of(side, "baselines", kinds, samples))
   if not reply then return nil, message, name end
   for kind, about in pairs(reply.kinds) do note_kind(side, kind, about) end
   for _, batch in ipairs(reply.batches) do
@@ -136,7 +156,9 @@ end
 --- left in task.baselines.
 function M.fight(task, candidate, how, sample, case)
   local side = new_side(task, candidate, how, sample, case)
-  local result, message, name = rounds.measure(side, how)
+  local ready, why, kind = set_up(side)
+  if not ready then return nil, why, kind end
+  local result, message, name = task.device:undisturbed(rounds.measure, side, how)
   if not result or not result.ok then return result, message, name end
   result.throttled, result.launch_bound_s = side.throttled, side.launch_bound
   result.clock_hz = side.clocks and #side.clocks > 0 and stats.quantile(side.clocks, 0.5) or nil

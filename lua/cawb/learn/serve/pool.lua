@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local loop = require "cawb.base.loop"
 local options = require "cawb.base.options"
+local processor = require "cawb.base.processor"
 local python = require "cawb.base.python"
 local shares = require "cawb.learn.serve.shares"
 local task = require "cawb.judge.task.task"
@@ -48,15 +49,35 @@ local function touch(place, key)
   place.order[#place.order + 1] = key
 end
 
+-- Where several places share a GPU, what takes seconds and computes next to nothing there is done ahead of loading, beside who measures: Python's
+-- contact with the GPU, and torch.compile's work for a task. A host that was lost by it is replaced. Returns the host, or nil, message, name.
+local function made_ready(self, place, host, path, all)
+  if not place.device.lane then return host end
+  if not host.ready then
+    local ok, message, name = task.prepare(host[1], place.device, all, math.max(1, processor.cores() // #self.places))
+    if not ok then
+      host[1]:close()
+      return nil, message, name
+    end
+    host.ready = true
+  end
+  local timed = options.copy(all)
+  timed.measure.matrix = {}                  -- a server times none of it
+  task.compile_ahead(host[1], path, place.device, timed)
+  if host[1]:alive() then return host end
+  return host_of(self, place)
+end
+
 local function load(self, place, entry)
   while #place.order >= self.resident do unload(place, place.order[1]) end
   local path, message, name = self.file(entry)
   if not path then return nil, message, name end
-  local host
-  host, message, name = host_of(self, place)
-  if not host then return nil, message, name end
   local all = options.copy(self.options)
   for constant, value in pairs(entry.overrides) do all.task[constant] = value end
+  local host
+  host, message, name = host_of(self, place)
+  if host then host, message, name = made_ready(self, place, host, path, all) end
+  if not host then return nil, message, name end
   local t
   t, message, name = task.open(path, { device = place.device, options = all, host = host })
   if not t then

@@ -10,6 +10,7 @@ All run in strict float32; with the suffix "_tf32" TF32 is allowed in matrix pro
 algorithms freely, unlike in references.
 """
 import contextlib
+import importlib
 import statistics
 import time
 
@@ -55,11 +56,21 @@ def in_turn(work, order, samples, budget, seed, other=None):
     return {"batches": batches, "kinds": kinds}
 
 
+def set_up(work, kinds, seed, other=None):
+    """{kind: {} or why it failed}: what takes seconds once, torch.compile's work and a first call, is done. Nothing is timed."""
+    return {kind: tried(work, kind, seed, other, lambda _one: {}) for kind in kinds}
+
+
 def attempt(work, kind, samples, budget, seed, other=None):
+    return tried(work, kind, seed, other, lambda one: one.take(samples, budget))
+
+
+def tried(work, kind, seed, other, use):
+    """What `use` makes of the baseline of a kind, which is set up if it is not; or why that failed."""
     try:
         if kind not in work.baselines:
             work.baselines[kind] = Baseline(work, kind, seed, other)
-        return work.baselines[kind].take(samples, budget)
+        return use(work.baselines[kind])
     except Exception as error:  # pylint: disable=broad-except
         if not isinstance(error, Fault) and kind_of(error) == "device":
             raise
@@ -69,14 +80,14 @@ def attempt(work, kind, samples, budget, seed, other=None):
 
 
 class Baseline:
-    """A baseline of one kind, warm, and compiled if its kind is. It has inputs of its own,
+    """A baseline of one kind, compiled if its kind is, and warm before its first batch. It has inputs of its own,
     unless they are large: then it takes those of the trial under way."""
 
     def __init__(self, work, kind, seed, other=None):
         self.work, self.kind = work, kind
         self.sets = input_sets(work, seed, other)
         self.watch = work.stopwatch = work.stopwatch or Stopwatch(work.device)
-        self.taken, host = 0, []
+        self.taken, self.spin = 0, None
         started = time.perf_counter()
         self.forward = forward_of(work, kind)
         with self.running():
@@ -84,10 +95,11 @@ class Baseline:
             self.watch.wait()
             self.about = {"setup_s": time.perf_counter() - started}
         self.about.update(errors(self.trial(seed), outputs))
-        del outputs
+
+    def warm_up(self):
+        """What the host's launching takes: a batch waits for it."""
         with self.running():
-            for i in range(WARMUP):
-                host.append(self.watch.launch_time(self.forward, self.inputs(i)))
+            host = [self.watch.launch_time(self.forward, self.inputs(i)) for i in range(WARMUP)]
             calls = [self.watch.call_time(self.forward, self.inputs(i)) for i in range(WARMUP)]
         self.about.update(host_s=min(host), call_s=min(calls), input_sets=len(self.sets) or 1)
         self.spin = self.least_spin = min(LONGEST_SPIN, 2 * min(host))
@@ -120,6 +132,8 @@ class Baseline:
     def take(self, samples, budget):
         """`samples` in one batch, or one after the other until `budget` seconds are over
         where that many would take longer."""
+        if self.spin is None:
+            self.warm_up()
         times, started = [], time.perf_counter()
         with self.running():
             while len(times) < samples and (not times or time.perf_counter() - started < budget):
@@ -182,10 +196,12 @@ def compiled(work, mode):
         else torch.compile(work.runner.copy())
 
 
-def warm(device):
+def warm(device, threads=None):
     """The first compilation of a process, which imports and starts the parts that all others
-    use. If it fails, the baseline will fail too, and say why."""
+    use; `threads`: processes that Inductor compiles with. If it fails, the baseline will fail too, and say why."""
     with contextlib.suppress(Exception):
+        if threads:
+            importlib.import_module("torch._inductor.config").compile_threads = threads
         torch.compile(lambda x: x + 1)(torch.ones(1, device=device))
         torch.cuda.synchronize(device)
 
