@@ -207,13 +207,40 @@ def measured():
     return "\n" + cawb.explain(fast)
 
 
+class Residual(torch.nn.Module):
+    """The end of a residual block: a convolution of one place, whose kernel's stages are filled again and again."""
+
+    def __init__(self, channels, wider):
+        super().__init__()
+        self.conv, self.norm = torch.nn.Conv2d(channels, wider, 1, bias=False), torch.nn.BatchNorm2d(wider)
+
+    def forward(self, x, left):
+        return torch.relu(self.norm(self.conv(x)) + left)
+
+
+def the_same_bits():
+    """Thousands of calls: a race between the copies into shared memory and its readers changed results in one of sixty."""
+    calls = 4000
+    for channels, wider, side in ((256, 1024, 14), (512, 2048, 7)):
+        model = Residual(channels, wider).cuda().eval()
+        x, left = torch.randn(32, channels, side, side, device="cuda"), torch.randn(32, wider, side, side, device="cuda")
+        fast, wrong = compiled(model), torch.zeros((), dtype=torch.int64, device="cuda")
+        with torch.no_grad():
+            first = fast(x, left).clone()
+            for _ in range(calls):
+                wrong += (fast(x, left) != first).any()
+        if wrong.item():
+            raise AssertionError("%d of %d calls differ from the first" % (wrong.item(), calls))
+    return "%d calls of two convolutions" % calls
+
+
 def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     print("%s, PyTorch %s" % (torch.cuda.get_device_name(), torch.__version__))
     for group, gradients in ((compiled_models.WHOLE, True), (compiled_models.EVAL, False), (compiled_models.PARTS, True)):
         for name, make in group.items():
             check(name, program(make, gradients))
-    for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, measured):
+    for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, the_same_bits, measured):
         check(f.__name__, f)
     for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
         check("host cost", host_cost(kernels, graph))

@@ -61,11 +61,11 @@ local FACTORS = ", const unsigned char *__restrict__ a, const float *__restrict_
 
 -- Of a kernel with so many parts of both factors: bytes of a stage, of both together what one barrier waits for.
 local function sized(h)
-  local bytes = h.PARTS * (h.AROWS + h.BROWS) * 128
+  local factors, scales = tiles.stage(h.loop, h.AROWS, h.BROWS, h.PARTS)
   h.SHARED, h.STAGES = tiles.shared(h.chip, h.loop, h.AROWS, h.TILEN, h.PARTS, h.STAGED)
-  h.PACKEDBYTES = bytes + (h.AROWS + h.TILEN) * 4
-  h.STAGE = h.loop == "mma" and bytes or ceil(h.PACKEDBYTES, 1024) * 1024
-  h.BARRIERS, h.TURNEDAT, h.BAT = h.STAGES, h.STAGES and h.STAGES * h.STAGE, h.PARTS * h.AROWS * 128
+  if not h.STAGES then return end
+  h.STAGE, h.PACKEDBYTES, h.SCALESAT = factors, factors + scales // 2, h.STAGES * factors
+  h.BARRIERS, h.TURNEDAT, h.BAT = h.STAGES, h.STAGES * (factors + scales), h.PARTS * h.AROWS * 128
 end
 
 local function holes(kernel, g, loop)

@@ -9,18 +9,19 @@ local ceil, TILE = template.ceil, M.ROWS
 local WIDEST = { wgmma = 128, mma = 64 }      -- columns of a tile at most; they are a multiple of MULTIPLE
 local MULTIPLE = { wgmma = 16, mma = 32 }
 local STAGES = { wgmma = 3, mma = 2 }         -- steps that are there or on their way, at most
-local REST = { wgmma = 2048, mma = 0 }        -- bytes of barriers and scales
+local REST = { wgmma = 2048, mma = 0 }        -- bytes of barriers
 
--- Bytes of a stage of `parts` parts of both factors.
-local function stage(loop, rows, columns, parts)
-  local bytes = parts * (rows + columns) * 128
-  return loop == "mma" and bytes or ceil(bytes + (rows + columns) * 4, 1024) * 1024
+--- Bytes of a stage of `parts` parts of both factors; of its scales, which have two places, so that they may be read while the stage is
+--- filled again.
+function M.stage(loop, rows, columns, parts)
+  return parts * (rows + columns) * 128, loop == "mma" and 0 or 2 * (rows + columns) * 4
 end
 
 --- Shared memory of a block that multiplies tiles of `rows` by `columns`, and its stages: as many as fit, two at least; nil where they do
 --- not. `turns`: whether results are turned.
 function M.shared(chip, loop, rows, columns, parts, turns)
-  local each, beside = stage(loop, rows, columns, parts), turns and M.TURNED or 0
+  local factors, scales = M.stage(loop, rows, columns, parts)
+  local each, beside = factors + scales, turns and M.TURNED or 0
   local stages = math.min(STAGES[loop], parts > 2 and 2 or 3, (chip.shared_block - REST[loop] - beside) // each)
   if stages >= 2 then return stages * each + beside, stages end
 end

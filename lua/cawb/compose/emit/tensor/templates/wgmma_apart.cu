@@ -1,5 +1,7 @@
     // Sums of a step begin at zero and leave the tensor cores, with the scales of their row and column if they have some. The groups take turns.
     float part[$SUMS];
+$if SCALED:     // Scales have twice as many places as stages. Reads of shared memory wait while the tensor cores read theirs: on an H200 the last ones came
+$if SCALED:     // behind the stage's release, and the next copy was there. A place is filled again when the next step of its stage has been released.
 $if SCALED:     float2 scale[$SUMS / 4];
 $if !SCALED:     int beyond = bad;
 $if CHECK:     float upmost = 0.0f, lowmost = 0.0f;
@@ -24,18 +26,15 @@ $LIST
         products_end();
         turn_pass(3 - group);
 $if SCALED
-        const float *rows = (const float *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B)) + off + line;
-        const float2 *columns = (const float2 *)(stages + s * $LOOP_STAGE + $PARTS * ($LOOP_A + $LOOP_B) + $AROWS * 4) + t % 4;
+        const float *rows = (const float *)(stages + $SCALESAT) + (s + phase * $STAGES) * ($AROWS + $TILEN) + off + line;
+        const float2 *columns = (const float2 *)(rows - off - line + $AROWS) + t % 4;
         const float upper = rows[0], lower = rows[8];
 $if CHECK:         upmost = fmaxf(upmost, upper), lowmost = fmaxf(lowmost, lower);
         UNROLL for (int j = 0; j < $SUMS / 4; j++) scale[j] = columns[4 * j];
 $end
         products_wait<0>();
         hold(part);
-        if (first + $TERMS / 16 == $DEEPEST / 16) {          // each warp for itself: nothing else says that it has read its scales
-          __syncwarp();
-          if (t % 32 == 0) barrier_arrive(shared_address(&empty[s]));
-        }
+        if (first + $TERMS / 16 == $DEEPEST / 16 && t % 32 == 0) barrier_arrive(shared_address(&empty[s]));      // each warp for itself
         UNROLL for (int j = 0; j < $SUMS; j++)
 $if SCALED:           sum[j] = fmaf(part[j] * (j & 2 ? lower : upper), j & 1 ? scale[j / 4].y : scale[j / 4].x, sum[j]);
 $if !SCALED:           sum[j] += part[j];
