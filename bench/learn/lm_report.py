@@ -1,0 +1,100 @@
+"""lm_report.py: what a run of `cawb-train lm` came to: the table, wrong answers by kind, the steps of PPO, and the hypotheses.
+
+    python bench/learn/lm_report.py CORPUS DIR [--without STAGE DIR]...
+
+CORPUS is the folder that was learnt, DIR the run's. All is made of the samples' verdicts, DIR/results-*.jsonl, and of the logs.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import sys
+
+import lm_hypotheses
+
+from lm import corpus, measure
+
+STAGES = ("memory", "imitation", "single", "rft", "agentic", "agentic in turns")
+KINDS = 8                         # kinds of wrong answers that are told
+
+
+def line(name, row):
+    """A row of the table, as the stages tell it."""
+    numbers = ("%s %s" % (key, value if isinstance(value, int) else "%.3f" % value) for key, value in row.items() if isinstance(value, (int, float)))
+    return "%-18s  %s" % (name, "  ".join(numbers))
+
+
+def rows_of(folder, stage):
+    """The samples of a stage: a row a task; none where it was not measured."""
+    path = os.path.join(folder, "results-%s.jsonl" % stage)
+    return corpus.lines(path) if os.path.exists(path) else []
+
+
+def row_of(rows, known):
+    return measure.table([row["results"] for row in rows], [row["answers"] for row in rows], known, len(rows[0]["results"]))
+
+
+def table(folder, known, teacher, names):
+    """The lines of the table: the teacher's, then each stage's with its kinds of held-out tasks."""
+    yield from (line(name, row) for name, row in teacher.items())
+    for stage, name in zip(STAGES, names, strict=True):
+        rows = rows_of(folder, stage)
+        if rows:
+            yield line(name, row_of(rows, known))
+        for split in sorted({row["split"] for row in rows}) if stage != "memory" else ():
+            yield line("  of " + split, row_of([row for row in rows if row["split"] == split], known))
+
+
+def kind_of(result):
+    """Why an answer is not right, without its numbers."""
+    return "%s: %s" % (result["stage"], re.sub(r"\d+(\.\d+)?(e-?\d+)?", "N", re.sub(r" at \[.*|, as .*|;.*", "", result["reason"].split("\n")[0]))[:100])
+
+
+def wrong(rows, turns):
+    """Of each turn the answers that are not right, by kind."""
+    for turn in range(turns):
+        of = [result for row in rows for result in row["results"][turn::turns]]
+        kinds = collections.Counter(kind_of(result) for result in of if not result["ok"])
+        yield "  turn %d of %d: %d of %d answers are right" % (turn + 1, turns, len(of) - sum(kinds.values()), len(of)) if turns > 1 \
+            else "  %d of %d answers are right" % (len(of) - sum(kinds.values()), len(of))
+        yield from ("  %5d  %s" % (count, kind) for kind, count in kinds.most_common(KINDS))
+        if len(kinds) > KINDS:
+            yield "  %5d  others" % sum(count for _, count in kinds.most_common()[KINDS:])
+
+
+def steps(folder):
+    """The steps of the critic and of PPO."""
+    for stage in ("critic", "agentic"):
+        path = os.path.join(folder, stage, "log.jsonl")
+        for row in corpus.lines(path) if os.path.exists(path) else ():
+            yield "  %-8s %d  %s" % (stage, row["step"] + 1, "  ".join("%s %.3f" % (key, row[key]) for key in
+                                     ("reward", "right", "explained", "value_loss", "clipped", "writing_s", "judging_s", "learning_s") if key in row))
+
+
+def told(words):
+    """All lines before the hypotheses."""
+    known, runs = measure.known_texts(words.corpus), [("", words.folder), *((" without " + stage, folder) for stage, folder in words.without)]
+    names = {row["task"] for stage in STAGES for row in rows_of(words.folder, stage)}
+    teacher = measure.teacher(words.corpus, [{"name": name} for name in names])
+    for suffix, folder in runs:
+        yield from table(folder, known, {} if suffix else teacher, [stage + suffix for stage in STAGES])
+    for suffix, folder in runs:
+        for stage in STAGES[1:]:
+            rows = rows_of(folder, stage)
+            if rows:
+                yield "\n%s%s:" % (stage, suffix)
+                with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
+                    yield from wrong(rows, json.load(file)["knobs"]["turns"] if stage.endswith("turns") else 1)
+        yield "\nsteps of episodes%s:" % suffix
+        yield from steps(folder)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus")
+    parser.add_argument("folder")
+    parser.add_argument("--without", nargs=2, action="append", default=[], metavar=("STAGE", "DIR"))
+    given = parser.parse_args()
+    print("\n".join(told(given)) + "\n")
+    lm_hypotheses.main(lm_hypotheses.words([given.folder, *(word for pair in given.without for word in ("--without", *pair))]))
