@@ -25,7 +25,7 @@ local M = { summary = "training tasks, synthesised and filtered by execution: ca
 M.goes_on = true              -- after an interruption the same command does
 
 M.usage = [[
-usage: cawb synth --out DIR [--count N] [flags]
+usage: cawb synth --out DIR [--count N | --teach --texts N] [flags]
 
 Composes operators of PyTorch into tasks of KernelBench's form, runs each, and keeps those that pass every
 filter. DIR gets the store, tasks.jsonl, tasks.parquet (with pyarrow) and card.md. The same command goes on
@@ -38,10 +38,11 @@ flags
   --shard 3/16         the third of sixteen parts; each has a DIR of its own, which cawb merge joins
   --benchmark FILE     keep nothing that has an operator graph, or nearly its source, in common with this
                        suite: a folder, .jsonl, .parquet or .lua file
-  --draws N            draws at most, kept or not (100 for each task)
+  --draws N            draws at most, kept or not (100 for each task or text)
   --propose llm        a model composes, of seeds that it is given: options model, cassette
   --teach              write down what compose makes of each kept task, as texts for a model to learn from:
                        texts.jsonl, taught.jsonl, texts.md; --config configs/synth-teach.lua draws short tasks
+  --texts N            with --teach, in place of --count: draw until there are N different texts
   --jobs N             N processes, each with a shard, joined at the end; they tell their progress in part-*/log
   --confirm            with --device cuda:N: time the kept tasks there, at their real sizes; --count at most
   --seeds              list the operators that compositions are drawn from, and end
@@ -49,12 +50,12 @@ flags
   --config FILE.lua, --set synth.KEY=VALUE   see configs/synth-paper.lua; --set teach.KEY=VALUE: configs/synth-teach.lua
   --quiet              print nothing but the table at the end; --json: one JSON object
 
-exit codes: 0 as many tasks as asked for; 1 fewer; 2 wrong usage; 3 the machine lacks something; 130 interrupted
+exit codes: 0 as many tasks or texts as asked for; 1 fewer; 2 wrong usage; 3 the machine lacks something; 130 interrupted
 ]]
 
 local own = { ["--count"] = "value", ["--shard"] = "value", ["--benchmark"] = "value", ["--draws"] = "value",
               ["--propose"] = "value", ["--confirm"] = "flag",
-              ["--teach"] = "flag", ["--jobs"] = "value",
+              ["--teach"] = "flag", ["--texts"] = "value", ["--jobs"] = "value",
               ["--seeds"] = "flag" }
 
 local need, wrong = command.need, command.wrong
@@ -178,33 +179,38 @@ function M.library(m, how)
   return reply.transformers
 end
 
--- The files of what teaches, where there is some.
-local function finish_texts(set, rows, how, say, program)
-  if not next(set:taught()) then return end
-  local found = need(corpus.write(set, rows, how, program))
+-- The files of what teaches, where there is some: what corpus.lua found, or nil.
+local function finish_texts(set, rows, how, program) return next(set:taught()) and need(corpus.write(set, rows, how, program)) or nil end
+
+local function tell_texts(set, found, say)
   for _, line in ipairs(lesson_card.table(found)) do print(line) end
   print(("%d texts of %d tasks"):format(#found.texts, #found.tasks))
   say(("%s/texts.jsonl, taught.jsonl and texts.md are written"):format(set.folder))
 end
 
--- The files beside the store, and the table.
+-- The files beside the store, and the table. Returns how many tasks and texts there are.
 local function finish(set, parsed, say, how, program)
   local rows = set:rows()
   local written = need(export.write(set, rows, program))
   need(file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n"))
   local kept, counts, all = card.counts(rows)
+  local found = finish_texts(set, rows, how, program)
+  local there = { tasks = #kept, texts = found and #found.texts or 0 }
   if parsed.json then
-    print(core.json.encode { kept = #kept, draws = all, counts = counts, set = set.id })
-    return #kept
+    print(core.json.encode { kept = there.tasks, texts = found and there.texts, draws = all, counts = counts, set = set.id })
+    return there
   end
   for _, line in ipairs(card.table(rows)) do print(line) end
   local refused = card.not_lowered(rows)
   print(("%d tasks of %d draws; the compiler makes kernels for %d of them"):format(#kept, all, #kept - #refused))
-  finish_texts(set, rows, how, say, program)
+  if found then tell_texts(set, found, say) end
   say(("%s/tasks.jsonl and card.md are written%s"):format(set.folder, written.parquet and "; no Parquet: " .. written.parquet
     or written.tasks > 0 and ", tasks.parquet too" or ""))
-  return #kept
+  return there
 end
+
+-- How many of what was asked for there are.
+local function reached(state, there) return state.texts and there.texts or there.tasks end
 
 -- Begin, or go on with, a set.
 local function perform(state, parsed, given, say)
@@ -212,14 +218,19 @@ local function perform(state, parsed, given, say)
   state.maker.set, state.maker.benchmark = set, state.benchmark
   local taught = given.teach and lessons.new { set = set, maker = state.maker, all = state.all, say = say } or nil
   if taught then need(taught:rest()) end
-  local ended = need(loop.run(set, state.maker, state.count, state.shard, state.draws, say,
-    taught and function(number, row) return taught:one(number, row.code) end))
+  local ended
+  repeat                        -- a text may turn out to be there already
+    local goal = { count = state.count, texts = state.texts and taught:count() }
+    ended = need(loop.run(set, state.maker, goal, state.shard, state.draws, say,
+      taught and function(number, row) return taught:one(number, row.code) end))
+  until ended ~= "finished" or not state.texts or taught:count() >= state.count
   if ended == "interrupted" then interrupted() end
-  local kept = finish(set, parsed, say, state.all.teach, state.maker.hello.path)
+  local there = reached(state, finish(set, parsed, say, state.all.teach, state.maker.hello.path))
   if ended == "exhausted" then
-    io.stderr:write(("cawb synth: %d draws kept %d tasks of %d; --draws N allows more\n"):format(state.draws, kept, state.count))
+    io.stderr:write(("cawb synth: %d draws made %d %s of %d; --draws N allows more\n"):format(state.draws, there, state.texts and "texts" or "tasks",
+      state.count))
   end
-  return kept >= state.count and job.codes.passed or job.codes.failed
+  return there >= state.count and job.codes.passed or job.codes.failed
 end
 
 local function rewrite(parsed, state, say)
@@ -227,17 +238,22 @@ local function rewrite(parsed, state, say)
   return finish(set, parsed, say, state.all.teach)
 end
 
--- By several processes. What there is by then is joined and written down where they were interrupted, too.
+-- By several processes. What there is by then is joined and written down where they were interrupted, too. Two parts may have the same
+-- graph, so some of their texts are one: then all go on.
 local function in_parts(argv, parsed, state, say)
   say(("%d processes; each tells what it does in %s/part-*/log"):format(state.jobs, parsed.out))
-  local codes = need(parts.run(argv, parsed.out, state.jobs, state.count, state.draws, job.codes.interrupted))
-  need(parts.join(parsed.out, state.jobs))
-  if codes[job.codes.usage] or codes[job.codes.missing] then
-    command.fail(("a process could not go on: see %s/part-*/log"):format(parsed.out), codes[job.codes.usage] and "usage" or "missing")
-  end
-  local kept = rewrite(parsed, state, say)
+  local goal, codes, there = { count = state.count, texts = state.texts and 0 }, nil, nil
+  repeat
+    codes = need(parts.run(argv, parsed.out, state.jobs, goal, state.draws, job.codes.interrupted))
+    need(parts.join(parsed.out, state.jobs))
+    if codes[job.codes.usage] or codes[job.codes.missing] then
+      command.fail(("a process could not go on: see %s/part-*/log"):format(parsed.out), codes[job.codes.usage] and "usage" or "missing")
+    end
+    there = reached(state, rewrite(parsed, state, say))
+    goal.count = goal.count + math.max(0, state.count - there)
+  until there >= state.count or not state.texts or codes[job.codes.interrupted] or codes[job.codes.failed]
   if codes[job.codes.interrupted] then interrupted() end
-  return kept >= state.count and job.codes.passed or job.codes.failed
+  return there >= state.count and job.codes.passed or job.codes.failed
 end
 
 -- One process makes a set at a time; its lock and the folder for files that are looked at.
@@ -282,7 +298,9 @@ end
 
 local function read(parsed, given)
   if #parsed.words > 0 then wrong(("'%s': the command takes flags alone"):format(parsed.words[1])) end
-  local state = { seed = parsed.seed or "1", count = whole(given, "count", 100), jobs = whole(given, "jobs", 1) }
+  local state = { seed = parsed.seed or "1", texts = given.texts ~= nil, count = whole(given, given.texts and "texts" or "count", 100),
+                  jobs = whole(given, "jobs", 1) }
+  if state.texts and (given.count or not given.teach) then wrong "--texts goes with --teach, and without --count" end
   state.draws, state.shard = whole(given, "draws", 100 * state.count + 100), shard_of(given.shard)
   state.all = layered(parsed)
   state.how = command.sound(maker.read(state.all.synth))

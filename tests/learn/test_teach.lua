@@ -69,12 +69,13 @@ check.test("a task's sizes are put into its text, and into nothing else", functi
 end)
 
 check.test("a process gets the words of its command, without those that are its own", function()
-  local words = parts.without { "--teach", "--jobs", "4", "--out", "x", "--seed", "3", "--count=9", "--draws", "5", "--set", "teach.texts=2" }
+  local words = parts.without { "--teach", "--jobs", "4", "--out", "x", "--seed", "3", "--count=9", "--texts", "7", "--draws", "5", "--set", "teach.texts=2" }
   check.equal(table.concat(words, " "), "--teach --seed 3 --set teach.texts=2")
 end)
 
 check.test("misuse is told", function()
-  for words, why in pairs { ["--jobs 2 --shard 1/2"] = "goes without", ["--jobs x"] = "a whole number",
+  for words, why in pairs { ["--jobs 2 --shard 1/2"] = "goes without", ["--jobs x"] = "a whole number", ["--texts 3"] = "goes with %-%-teach",
+                            ["--teach --texts 3 --count 2"] = "without %-%-count",
                             ["--teach --set teach.text=3"] = "teach" } do
     local _, status, said = cawb("--out " .. dir .. "/no " .. words)
     check.equal(status, 2, words)
@@ -120,6 +121,28 @@ check.test("the same command does nothing again, and --count 0 writes the files 
   assert(os.remove(first .. "/texts.jsonl"))
   check.equal(select(2, cawb("--out " .. first .. " --count 0 --quiet")), 0)
   check.equal(read(first .. "/texts.jsonl"), before)
+end)
+
+check.test("--texts draws until so many are there, and goes on from where it was", function()
+  local out, status, said = cawb(("--out %s/texts --texts 3 %s"):format(dir, small))
+  check.equal(status, 0, said)
+  local before = #lines(dir .. "/texts/texts.jsonl")
+  check.equal(before >= 3, true, out)
+  check.matches(said, "%[0/3 texts%] draw 1 ")
+  out, status = cawb(("--out %s/texts --texts %d --quiet --json %s"):format(dir, before + 1, small))
+  check.equal(status, 0)
+  local told = core.json.decode(out)
+  check.equal(told.texts, #lines(dir .. "/texts/texts.jsonl"))
+  check.equal(told.texts > before, true)
+  _, status, said = cawb(("--out %s/texts --texts 50 --draws 1 %s"):format(dir, small))
+  check.equal(status, 1)
+  check.matches(said, "1 draws made " .. told.texts .. " texts of 50; %-%-draws N allows more")
+end)
+
+check.test("processes that made the same texts go on until there are so many different ones", function()
+  local both = dir .. "/again"
+  check.equal(select(2, cawb(("--out %s --texts 4 --jobs 2 --quiet %s"):format(both, small))), 0)
+  check.equal(#lines(both .. "/texts.jsonl") >= 4, true)
 end)
 
 check.test("names alone that were asked for are drawn; where PyTorch is as fast, a share is taught; a name that is none is told", function()

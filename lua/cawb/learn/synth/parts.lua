@@ -7,7 +7,7 @@ local shell = require "cawb.base.shell"
 local M = {}
 
 -- Flags that each process gets other values of.
-local own = { ["--jobs"] = true, ["--out"] = true, ["--count"] = true, ["--draws"] = true }
+local own = { ["--jobs"] = true, ["--out"] = true, ["--count"] = true, ["--texts"] = true, ["--draws"] = true }
 
 --- The words of a command line without those flags and their values.
 function M.without(argv)
@@ -23,22 +23,22 @@ end
 local function folder_of(out, i) return ("%s/part-%d"):format(out, i) end
 
 -- The command line of one process. Each computes with one thread, for there are as many processes as cores.
-local function line_of(argv, out, i, n, count, draws)
+local function line_of(argv, out, i, n, goal, draws)
   local words = { "OMP_NUM_THREADS=1", shell.quoted(core.program), "synth" }
   for _, word in ipairs(M.without(argv)) do words[#words + 1] = shell.quoted(word) end
-  words[#words + 1] = ("--out %s --count %d --draws %d --shard %d/%d --set simulate.threads=1"):format(shell.quoted(folder_of(out, i)), (count + n - 1) // n,
-    (draws + n - 1) // n, i, n)
+  words[#words + 1] = ("--out %s --%s %d --draws %d --shard %d/%d --set simulate.threads=1"):format(shell.quoted(folder_of(out, i)),
+    goal.texts and "texts" or "count", (goal.count + n - 1) // n, (draws + n - 1) // n, i, n)
   return table.concat(words, " ") .. (" > %s 2>&1"):format(shell.quoted(folder_of(out, i) .. "/log"))
 end
 
---- Make a set by `n` processes, of the command line `argv`, in the folder `out`. Each says what it does in part-N/log there. Returns the set of
+--- Make a set of a goal (loop.lua) by `n` processes, of the command line `argv`, in the folder `out`. Each says what it does in part-N/log there. Returns the set of
 --- their exit codes when all have ended, `interrupted` where a signal ended one; or nil, message, name.
-function M.run(argv, out, n, count, draws, interrupted)
+function M.run(argv, out, n, goal, draws, interrupted)
   local running, codes = {}, {}
   for i = 1, n do
     local ok, message, name = core.fs.mkdir(folder_of(out, i))
     if not ok then return nil, message, name end
-    running[i] = assert(io.popen(line_of(argv, out, i, n, count, draws)))
+    running[i] = assert(io.popen(line_of(argv, out, i, n, goal, draws)))
   end
   for _, pipe in ipairs(running) do
     local _, how, code = pipe:close()

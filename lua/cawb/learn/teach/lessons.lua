@@ -17,14 +17,17 @@ function M.new(spec)
   return self
 end
 
---- Teach one task: true, or nil, message, name.
+--- Teach one task: how many texts there are, or nil, message, name.
 function Lessons:one(number, code)
   local from = core.clock.now()
   local n, why, name = corpus.teach(self.set, self.maker, { number = number, code = code }, self.how, self.options)
   if not n then return nil, why, name end
   self.say(("        draw %d  %d texts%s, %.1f s"):format(number, n, why and ": " .. why:sub(1, 100) or "", core.clock.now() - from))
-  return true
+  return n
 end
+
+--- How many texts there are, each counted once.
+function Lessons:count() return #corpus.rows(self.set, self.set:rows(), self.how).texts end
 
 --- Teach the kept tasks that have not been: true, or nil, message, name ("interrupted").
 function Lessons:rest()
