@@ -3,6 +3,7 @@ tests/learn/train/lm has the stages, with a tiny model and the judge."""
 import json
 import math
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ sys.path.insert(0, os.path.join(ROOT, "python", "cawb_learn"))
 
 import torch  # noqa: E402
 
-from lm import corpus, judge, knobs, measure, samples, turns  # noqa: E402
+from lm import corpus, judge, knobs, measure, samples, second, turns  # noqa: E402
 
 TEXTS = {"a": "```cuda\nk1_add(x1, y2)\n```", "b": "```cuda\nk7_add(x3, y9)\n```", "c": "```cuda\nother(x1)\n```"}
 
@@ -40,11 +41,57 @@ class Letters:
         return {"input_ids": [ord(c) for c in words]}
 
 
+class Spoken(Letters):
+    def decode(self, ids):
+        return "".join(map(chr, ids))
+
+
 def test_an_answer_alone_is_learnt():
     row = corpus.encoded(Letters(), "why", "so")
     told = [token for token, label in zip(row["input_ids"], row["labels"]) if label != -100]
     assert "".join(map(chr, told)) == "so<|im_end|>" and len(row["labels"]) == row["length"]
     assert "".join(map(chr, row["input_ids"])).startswith("QwhyAso")
+
+
+KERNEL = "```cuda\nKERNEL(256) k1(READ(float) x1, WRITE(float) y2) {\n  const int t = 1;\n  y2[t] = x1[t];\n}\n```\n```lua\nlaunch(1)\n```"
+
+
+def test_a_mistake_is_one_line_of_the_kernel():
+    seen = {second.damaged(KERNEL, random.Random(seed)) for seed in range(60)}
+    assert KERNEL.replace("  const int t = 1;\n", "") in seen and KERNEL.replace("x1[t];", "x2[t];") in seen and KERNEL not in seen
+    for text_ in seen:
+        lines, own = text_.split("\n"), KERNEL.split("\n")
+        assert lines[:2] == own[:2] and lines[-5:] == own[-5:] and sum(line not in own for line in lines) <= 1
+
+
+def test_second_answers_of_the_corpus():
+    rows = [text("t%d" % i, KERNEL.replace("256", "%d" % n), speed, "train" if i else "pairs") for i in range(40) for n, speed in ((1, 1.0), (2, 2.0))]
+    made = second.drawn(folder_of([], rows), 1.0, 0)
+    assert len(made) == 39 and made == second.drawn(folder_of([], rows), 1.0, 0) and 5 < len(second.drawn(folder_of([], rows), 0.5, 0)) < 35
+    wrong = [one for one in made if one["result"] is None]
+    assert 5 < len(wrong) < 35 and all(one["shown"] not in (row["completion"][0]["content"] for row in rows) for one in wrong)
+    for one in made:
+        assert "KERNEL(2)" in one["better"], "the fastest is the answer"
+        assert one["result"] is None or "KERNEL(1)" in one["shown"] and one["result"]["compile"] == 1.0, "the slowest is shown, with its own verdict"
+
+
+def test_second_answers_of_its_own():
+    fast, slow, wrong = ({"ok": True, "time_s": 1.0}, {"ok": True, "time_s": 2.0}, {"ok": False})
+    tasks = [{"name": name, "prompt": "?"} for name in "abc"]
+    made = list(second.own(tasks, [["s", "f"], ["w", "f"], ["w", "v"]], [[slow, fast], [wrong, fast], [wrong, wrong]]))
+    assert [(one["task"], one["shown"], one["better"]) for one in made] == [("a", "s", "f"), ("b", "w", "f")], "a task without a right one has none"
+
+
+def test_a_second_answer_is_learnt_behind_what_an_episode_shows():
+    failed = {"ok": False, "stage": "compile", "reason": "no t"}
+    row = second.encoded(Spoken(), {"prompt": "why", "shown": "first", "result": failed, "better": "second"})
+    episode = turns.Episode("a", corpus.question(Spoken(), "why"))
+    episode.add(corpus.answer(Spoken(), "first"), True)
+    episode.add(turns.told(Spoken(), failed), False)
+    told = [token for token, label in zip(row["input_ids"], row["labels"]) if label != -100]
+    assert row["input_ids"][:len(episode.tokens)] == episode.tokens and "no t" in Spoken().decode(episode.tokens)
+    assert told == row["input_ids"][len(episode.tokens):] == corpus.answer(Spoken(), "second") and len(row["labels"]) == row["length"]
+    assert second.rows(Spoken(), [{"prompt": "why", "shown": "first", "result": failed, "better": "x" * n} for n in (9, 999)], 500)[0]["length"] < 500
 
 
 def test_long_texts_and_other_splits_are_left_out():

@@ -9,6 +9,8 @@ KNOBS = {
     "length": 1024,
     # imitation: supervised, loss on the answer alone
     "imitation_epochs": 6, "imitation_rate": 1e-3, "imitation_batch": 32, "at_a_time": 32, "warmup": 0.05,
+    # of the tasks to learn on this share also has a second answer, behind a slower or a wrong text and the judge's words; 0: none, in RFT neither
+    "second": 0.5,
     # texts of held-out tasks whose loss is told
     "checked": 256,
     # learning takes at most so many seconds of a command, and the rate falls to 0 by then; None: all steps

@@ -76,8 +76,25 @@ class Run:
         if not rows:
             raise SystemExit("no text to learn on has %d tokens or fewer with its question: a larger --knob length=N, or more texts" % self.knobs["length"])
         self.say("imitation: %d texts, %d tokens" % (len(rows), sum(row["length"] for row in rows)))
+        rows += self._second_answers("imitation", tokenizer, self._drawn())
         self._learn("imitation", rows, model, tokenizer, self.knobs["imitation_epochs"], self.knobs["imitation_rate"],
                     corpus.texts_held_out(self.folder, tokenizer, self.knobs["length"], self.knobs["checked"]))
+
+    def _drawn(self):
+        """Second answers to learn of the corpus; of first texts with a mistake the judge says what is wrong."""
+        from . import second
+        made = second.drawn(self.folder, self.knobs["second"], self.knobs["seed"])
+        asked = [one for one in made if not one["result"]]
+        results = judge.score(self.env, [(one["task"], one["shown"]) for one in asked], self.place("judged.jsonl"))
+        for one, result in zip(asked, results, strict=True):
+            one["result"] = result
+        return made
+
+    def _second_answers(self, stage, tokenizer, made):
+        from . import second
+        rows = second.rows(tokenizer, made, self.knobs["length"])
+        self.say("%s: %d second answers, %d tokens" % (stage, len(rows), sum(row["length"] for row in rows)))
+        return rows
 
     def single(self):
         from . import single
@@ -86,8 +103,9 @@ class Run:
         self._ended("single", *single.learn(model, copy, tokenizer, self.folder, self.env, self.place("single"), self.knobs, self.ends))
 
     def _kept(self, model, tokenizer):
-        """Its own samples that are right, of each task the fastest that differ."""
-        path = self.place("rft", "kept.jsonl")
+        """Its own samples that are right, of each task the fastest that differ; and its second answers to learn."""
+        from . import second
+        path, again = self.place("rft", "kept.jsonl"), self.place("rft", "second.jsonl")
         if not os.path.exists(path):
             os.makedirs(self.place("rft"), exist_ok=True)
             tasks = corpus.tasks(self.folder, "train")
@@ -99,14 +117,15 @@ class Run:
             for task, texts, of in zip(tasks, answers, results, strict=True):
                 right = {text: one["time_s"] for text, one in zip(texts, of, strict=True) if one["ok"]}
                 kept += [{"prompt": task["prompt"], "text": text} for text in sorted(right, key=right.get)[:self.knobs["rft_kept"]]]
+            _write(again, second.own(tasks, answers, results) if self.knobs["second"] else ())
             _write(path, kept)
-        return corpus.lines(path)
+        return corpus.lines(path), corpus.lines(again)
 
     def rft(self):
         model, tokenizer = self._loaded(self._before("rft"))
-        kept = self._kept(model, tokenizer)
+        kept, again = self._kept(model, tokenizer)
         self.say("rft: %d samples are kept" % len(kept))
-        rows = [corpus.encoded(tokenizer, row["prompt"], row["text"]) for row in kept]
+        rows = [corpus.encoded(tokenizer, row["prompt"], row["text"]) for row in kept] + self._second_answers("rft", tokenizer, again)
         if rows:
             self._learn("rft", rows, model, tokenizer, self.knobs["rft_epochs"], self.knobs["rft_rate"])
         else:

@@ -36,7 +36,8 @@ class Episode:
         self.best = max(self.best, result["reward"])
 
 
-def _told(tokenizer, result):
+def told(tokenizer, result):
+    """The tokens between two answers: the judge's words as a message."""
     words = tokenizer.decode(tokenizer(said(result), add_special_tokens=False)["input_ids"][:SHOWN])
     return tokenizer("\n<|im_start|>user\n%s<|im_end|>\n<|im_start|>assistant\n" % words, add_special_tokens=False)["input_ids"]
 
@@ -61,7 +62,7 @@ def play(model, tokenizer, env, tasks, knobs, turns, temperature=1.0, say=print)
             one.add(ids or [tokenizer.pad_token_id], True)
             one.paid(text, result)
             if number + 1 < turns:
-                one.add(_told(tokenizer, result), False)
+                one.add(told(tokenizer, result), False)
     return episodes, spent
 
 
