@@ -213,8 +213,9 @@ end
 ---   long          bytes of kernels from which on kernels that differ only in numbers are one (plan/merge.lua)
 function M.make(task, options)
   local _ <close> = unhurried()
-  local all = setmetatable({ chip = options and options.chip or chips.wanted(task.device, options and options.arch), texts = { 0 } },
-    { __index = options })
+  local chip = options and options.chip or chips.wanted(task.device, options and options.arch)
+  if options and options.tensor_cores == false then chip = chips.with(chip, { tensor = false, fp8 = false }) end
+  local all = setmetatable({ chip = chip, texts = { 0 } }, { __index = options })
   local made, why = lowered(task, all)
   if not made then return nil, why end
   made.texts = all.texts[1]

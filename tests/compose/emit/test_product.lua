@@ -52,9 +52,9 @@ end
 for tile = 1, product.tiles do
   right("ragged sides, tile " .. tile, { m = 37, n = 133, k = 21, how = { tile = tile }, battery = {} })
 end
-for _, splits in ipairs { 1, 2, 8 } do
+for _, splits in ipairs { 1, 2, 3, 8 } do
   for tile = product.tiles - 2, product.tiles do
-    local case = { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits == 2, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } }
+    local case = { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits % 2 == 0, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } }
     right(("slices of k, tile %d, %d blocks of a cluster"):format(tile, splits), case)
     check.test("it has these slices", function()
       local launches = product.generate(description(case), case.how, chip).launches
@@ -63,6 +63,17 @@ for _, splits in ipairs { 1, 2, 8 } do
     end)
   end
 end
+local FIRST = product.tiles - 2         -- with a short side
+for _, rows in ipairs { 1, 2, 7, 8, 9, 31, 50, 57, 64, 65 } do
+  right(("a short side of %d rows"):format(rows), { m = rows, n = 70, k = 100, four = rows % 2 == 1, b_is_t = true, how = { tile = FIRST + rows % 3, splits = 1 + rows % 2 }, battery = { "mixed", "nan" } })
+  right(("a short side of %d columns"):format(rows), { m = 75, n = rows, k = 91 + rows, b_is_t = rows % 2 == 0, how = { tile = FIRST + rows % 2, splits = 1 + rows % 3 }, battery = { "integers" } })
+end
+for _, case in ipairs { { m = 36, n = 132, a_is_t = true }, { m = 132, n = 36, a_is_t = true }, { m = 132, n = 36, b_is_t = true }, { m = 132, n = 36, a_is_t = true, b_is_t = true } } do
+  case.k, case.four, case.how, case.battery = 68, true, { tile = FIRST, splits = 2 }, { "mixed", "nan" }
+  right(("a short side, packs of four, %d x %d, %s, %s"):format(case.m, case.n, case.a_is_t, case.b_is_t), case)
+end
+right("a short side and a long sum", { m = 3, n = 40, k = 6001, how = { tile = FIRST + 1, splits = 8 }, battery = { "mixed", "integers", "nan" } })
+
 right("one element", { m = 1, n = 1, k = 1 })
 right("transposes, packs of four", { batch = 2, m = 36, n = 40, k = 20, a_is_t = true, b_is_t = true, four = true })
 right("packs of four, large tiles", { m = 132, n = 136, k = 24, four = true, how = { tile = 1 }, battery = {} })
@@ -83,14 +94,18 @@ check.test("few blocks split k", function()
   check.equal(#product.generate(description { m = 0, n = 4, k = 4 }, nil, chip).launches, 0, "launches of nothing")
 end)
 
-check.test("a product of few rows is one kernel, whose threads have no long way through k", function()
-  for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 } } do
+check.test("a product with a short side is one kernel, of which much is under way at once", function()
+  for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 }, { 1, 1000, 2048 } } do
     local launches = product.generate(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip).launches
-    local part = launches[1].arguments[#launches[1].arguments]
     check.equal(#launches, 1, "launches")
     check.equal(launches[1].grid[1] >= chip.sms // 3, true, "blocks: " .. launches[1].grid[1])
-    check.equal(part <= 128, true, "terms of a slice: " .. part)
   end
+end)
+
+check.test("without tensor cores no product uses them", function()
+  local plain = require "cawb.gpu.chip".with(chip, { tensor = false })
+  local made = product.generate(description { m = 50, n = 512, k = 512, b_is_t = true, four = true }, nil, plain)
+  check.equal(made.text:find("multiply_tf32", 1, true), nil)
 end)
 
 check.test("a sum over nothing is zero, and what is behind it", function()

@@ -55,17 +55,23 @@ function M.plain_tiles(chip, tiles, rows, columns, deep, parts, steps, numel)
   return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + (parts > 1 and apart(chip, parts, numel) or 0)
 end
 
--- Of sliced tiles, as 90 products had them on an H200: clocks in which a kernel begins, adds up slices and writes; a meeting of two halves of
--- a cluster, as a multiple of its latency.
-local SLICED, MEET = 7500, 1.25
+-- Of products with a short side, by guesses for an H200: clocks in which a kernel begins, adds up slices and writes; a meeting of two halves of a
+-- cluster, as a multiple of its latency; clocks of a thread for a number that is read by itself; blocks that keep tensor cores of a multiprocessor busy.
+local BEGUN, MEET, GATHER, BUSY = 5000, 1.25, 30, 1.6
 
---- Seconds of a grid of `blocks` blocks, `cluster` of a tile. `t`: a tile of emit/product/sliced.lua, `part`: terms of a slice. Blocks beside each
---- other on a multiprocessor share its arithmetic. Clusters do not find all multiprocessors.
-function M.sliced_tiles(chip, blocks, t, part, cluster)
-  local rounds = ceil(blocks, cluster > 1 and chip.clustered or chip.sms)
-  local work = rounds * t.slices * step_work(chip, t.m, t.n, t.deep)
-  return ceil(part, t.deep) * rates.both(WAIT * chip.latency_dram, work, 0.2)
-    + (SLICED + MEET * chip.latency_cluster * math.log(cluster, 2)) / chip.clock
+--- Seconds of a product with a short side. `t`: a choice of emit/product/skinny.lua; `bytes`: of both factors. A multiprocessor has `beside` blocks, which lay
+--- down their part of the short factor, and multiply while the next steps are under way; clusters do not find all multiprocessors.
+function M.skinny(chip, t, bytes)
+  local sms = t.cluster > 1 and chip.clustered or chip.sms
+  local rounds, beside = ceil(t.blocks, t.beside * sms), t.blocks > sms and t.beside or 1
+  local terms = 4 // t.across * t.part
+  local laid = t.few * terms * (t.wide and 4 / chip.l2_sm or GATHER / 128) / chip.clock
+  local rate = rates.tensor(chip, "mma") * chip.tf32 / chip.fp16
+  local multiplied = 3 * 2 * t.few * 32 * t.across * terms * chip.sms / rate
+  local waits = ceil(t.part, 16 * t.depth) * WAIT * chip.latency_dram
+  local moved = math.max(bytes / (STREAM * chip.dram), 4 * t.blocks * terms * (t.few + 32 * t.across) / chip.l2_rate)
+  return rates.both(moved, rounds * rates.both(waits, beside * laid + math.max(beside, BUSY) * multiplied, 0.3), 0.3)
+    + (BEGUN + MEET * chip.latency_cluster * math.log(t.cluster, 2)) / chip.clock
 end
 
 --- Seconds of a convolution that moves so many bytes and executes so many terms, each of `products` products.

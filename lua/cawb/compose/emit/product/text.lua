@@ -1,11 +1,11 @@
--- product/text: sums of products in plain arithmetic, by tiles in shared memory. The elements of the result are
--- numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind them.
--- Long sums are made of short ones, so that their error stays that of a library's.
+-- product/text: sums of products in plain arithmetic, by tiles in shared memory; or by skinny.lua where one side is short. The
+-- elements of the result are numbered (z, m, n), z being all batches; the factors are a(z, m, k) and b(z, k, n), whatever lies behind
+-- them. Long sums are made of short ones, so that their error stays that of a library's.
 
 local costs = require "cawb.compose.cost.products"
 local factors = require "cawb.compose.emit.product.factors"
 local lists = require "cawb.base.lists"
-local sliced = require "cawb.compose.emit.product.sliced"
+local skinny = require "cawb.compose.emit.product.skinny"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -105,14 +105,14 @@ local function tiled(d, tile, splits)
   return template.fill("product/product", d, h), launches(d, h, blocks_of(d, tile), splits, part)
 end
 
--- Of few tiles in slices, where that takes less time; or nil.
-local function in_slices(d, how, chip, seconds)
+-- On tensor cores where one side is short and that takes less time; or nil.
+local function with_short_side(d, how, chip, seconds)
   local number = how.tile and how.tile - #tiles
   if number and number <= 0 or not number and how.splits then return nil end
-  return sliced.best(d, { tile = number, splits = how.splits }, chip, number and math.huge or seconds)
+  return skinny.best(d, { tile = number, splits = how.splits }, chip, number and math.huge or seconds)
 end
 
---- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number; the last ones are those of sliced.lua), splits (parts of k);
+--- The kernels of a product; or nil and why not. `how`: tile (one of M.tiles, by number; the last ones are those of skinny.lua), splits (parts of k);
 --- `chip`: see gpu/chip.lua.
 ---@param d cawb.Product
 ---@return table? made  { text, launches, needs }
@@ -123,13 +123,14 @@ function M.generate(d, how, chip)
   how = how or {}
   if d.batch * d.m * d.n == 0 then return { text = "", launches = {} } end
   local tile, splits, seconds = best(d, how, chip)
-  local few = in_slices(d, how, chip, seconds)
+  local thin = with_short_side(d, how, chip, seconds)
   local text, steps
-  if few then text, steps = sliced.made(d, few) else text, steps = tiled(d, tile, splits) end
+  if thin then text, steps = skinny.made(d, thin) else text, steps = tiled(d, tile, splits) end
   return { text = template.complete(d, template.functions(d, functions), text), launches = steps,
-           needs = few and few.cluster > 1 and { "join", "join_cluster" } or nil }
+           needs = thin and { "tensor_tf32", thin.cluster > 1 and "join" or nil, thin.cluster > 1 and "join_cluster" or nil } or nil,
+           how = thin and "float32 by three products of tf32 parts (mma)" or nil }
 end
 
-M.tiles = #tiles + #sliced.tiles
+M.tiles = #tiles + #skinny.tiles
 
 return M
