@@ -18,16 +18,22 @@ __device__ __forceinline__ void pack_row_parts(unsigned char *out, int *wide, fl
 }
 
 // A tile of ROWS rows, each of EIGHTS times eight numbers, into shared memory: the three parts behind each other, PITCH bytes a
-// row; PITCH 0: nothing is laid down. `read(v, row, eight)` sets eight neighbours. Returns whether one of them is none that the parts hold.
+// row; PITCH 0: nothing is laid down. `read(v, row, eight)` sets eight neighbours; a thread has some on their way at once. Returns whether one of them is none that the parts hold.
 template <int ROWS, int EIGHTS, int PITCH, class Read>
 __device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
+  constexpr int AHEAD = 4, ALL = ROWS * EIGHTS;
   int past = 0;
-  for (int i = threadIdx.x; i < ROWS * EIGHTS; i += blockDim.x) {
-    const int row = i / EIGHTS, eight = i % EIGHTS;
-    float v[8] = {};
-    read(v, row, eight);
-    past |= any_past(v);
-    if (PITCH > 0) in_parts(v, [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
+  for (int first = threadIdx.x; first < ALL; first += AHEAD * blockDim.x) {
+    float v[AHEAD][8] = {};
+    UNROLL for (int j = 0; j < AHEAD; j++) {
+      const int i = first + j * blockDim.x;
+      if (i < ALL) read(v[j], i / EIGHTS, i % EIGHTS);
+    }
+    UNROLL for (int j = 0; j < AHEAD; j++) {
+      const int i = first + j * blockDim.x, row = i / EIGHTS, eight = i % EIGHTS;
+      past |= any_past(v[j]);
+      if (PITCH > 0 && i < ALL) in_parts(v[j], [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
+    }
   }
   return past;
 }

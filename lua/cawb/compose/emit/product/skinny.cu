@@ -54,28 +54,28 @@ $end
   UNROLL for (int d = 0; d < $DEPTH; d++) $fetch(ahead[d], z, own, $LSIDE, begin + 16 * d + 4 * t, end);
   // Quads of a row are exchanged, so that neighbours of a column lie in different banks.
 $if FOUR
-  for (int from = threadIdx.x; from < $FEW * (TERMS / 4); from += 128 * 8) {
-    $NAME_quad held[8];
-    UNROLL for (int i = 0; i < 8; i++) {
+  for (int from = threadIdx.x; from < $FEW * (TERMS / 4); from += 128 * $HELD) {
+    $NAME_quad held[$HELD];
+    UNROLL for (int i = 0; i < $HELD; i++) {
       const int e = from + 128 * i, f = f0 + e / (TERMS / 4), k = first + e % (TERMS / 4) * 4;
       float *const v = held[i].v;
       v[0] = v[1] = v[2] = v[3] = 0;
       if (e < $FEW * (TERMS / 4) && f < $FSIDE && k < K) $READSHORT
     }
-    UNROLL for (int i = 0; i < 8; i++) {
+    UNROLL for (int i = 0; i < $HELD; i++) {
       const int e = from + 128 * i, f = e / (TERMS / 4), k = e % (TERMS / 4);
       if (e < $FEW * (TERMS / 4)) *($NAME_quad *)(few + f * PITCH + (k ^ f / 2 % 4) * 4) = held[i];
     }
   }
 $else
-  for (int from = threadIdx.x; from < $FEW * TERMS; from += 128 * 8) {
-    float held[8];
-    UNROLL for (int i = 0; i < 8; i++) {
+  for (int from = threadIdx.x; from < $FEW * TERMS; from += 128 * $HELD) {
+    float held[$HELD];
+    UNROLL for (int i = 0; i < $HELD; i++) {
       const int e = from + 128 * i, f = f0 + $SHORTF, k = first + $SHORTK;
       held[i] = 0;
       if (e < $FEW * TERMS && f < $FSIDE && k < K) $READSHORT
     }
-    UNROLL for (int i = 0; i < 8; i++) {
+    UNROLL for (int i = 0; i < $HELD; i++) {
       const int e = from + 128 * i, f = $SHORTF, k = $SHORTK;
       if (e < $FEW * TERMS) few[f * PITCH + (k / 4 ^ f / 2 % 4) * 4 + k % 4] = held[i];
     }

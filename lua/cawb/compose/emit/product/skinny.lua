@@ -15,6 +15,7 @@ M.tiles = { 1, 2, 4 }
 local WARPS, STEP = 4, 16    -- warps of a block, terms of a step
 local MOST = 8               -- eights of the short side that a warp has sums of
 local DEPTH, FULL = 4, 5     -- steps that are under way, at most; eights above which there are registers for one less
+local HELD = 16              -- accesses to the short factor that a thread has under way
 local CLUSTER = 8            -- blocks of a cluster that any chip with clusters has
 
 -- The long side and the short one: factor, dimension, size, and whether its neighbours along k are neighbours in memory.
@@ -106,6 +107,7 @@ function M.made(d, t)
   local long, short = sides(d)
   local h = { FEW = t.few, LONG = 32 * t.across, EIGHTS = t.few // 8, ACROSS = t.across, PART = t.part, DEPTH = t.depth, BLOCKS = t.beside,
               CLUSTER = t.cluster > 1 and t.cluster or nil, LSIDE = long.dimension:upper(), FSIDE = short.dimension:upper(), FOUR = t.wide or nil }
+  h.HELD = math.min(HELD, ceil(t.few * WARPS // t.across * t.part, (t.wide and 4 or 1) * 32 * WARPS))
   h.READLONG, h.READSHORT = reads_long(d, long), reads_short(d, short, t.wide)
   h.SHORTF, h.SHORTK = short.along_k and "e / TERMS" or ("e %% %d"):format(t.few), short.along_k and "e % TERMS" or ("e / %d"):format(t.few)
   places(h, d, t, long.factor == "b")
