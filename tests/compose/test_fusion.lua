@@ -39,6 +39,36 @@ check.test("an input, one part twice, an output and parts of two wholes are copi
   copies(1, "a, b = self.a(x), self.b(x)\nreturn torch.cat([a, b], 1), torch.cat([b, a], 1)", x, plain)
 end)
 
+-- A stored node; `whole`: the one that it is a slice of.
+local function stored(whole) return { kind = "map", dtype = "float32", shape = { 4 }, strides = { 1 }, inputs = {}, stored = true, slice_of = whole } end
+
+check.test("slices of one whole that are read are one parameter, those of two wholes and one that is written are not", function()
+  local body = require("cawb.compose.emit.body").new({}, 1)
+  local first, second = stored(), stored()
+  local a, b, c, d = stored(first), stored(first), stored(second), stored(first)
+  local names = {}
+  for k, x in ipairs { a, b, c, a } do names[k] = body:tensor(x) end
+  names[5], names[6] = body:tensor(d, true), body:tensor(b, true)
+  check.equal(table.concat(names, " "), "x1 x1 x2 x1 y3 x1")
+  check.equal(table.concat(body:declarations(), ", "), "float *__restrict__ x1, const float *__restrict__ x2, float *__restrict__ y3")
+end)
+
+check.test("a text is taken for other slices if they are of one whole as well", function()
+  local generators, repeated = require "cawb.compose.schedule.generators", require "cawb.compose.schedule.repeated"
+  local first, second, known, texts, generate = stored(), stored(), {}, 0, generators.generate
+  generators.generate = function()
+    texts = texts + 1
+    return { text = "", launches = {} }
+  end
+  for k, wholes in ipairs { { first, first, 1 }, { second, second, 1 }, { first, second, 2 }, { second, first, 2 } } do
+    local x = stored()
+    x.inputs = { stored(wholes[1]), stored(wholes[2]) }
+    repeated.generate({ kind = "stream", name = ("k%d_x"):format(k), roots = { x }, own = { [x] = true } }, {}, known)
+    check.equal(texts, wholes[3])
+  end
+  generators.generate = generate
+end)
+
 check.test("without tensor cores, with a library's convolutions, and where nothing is fused", function()
   local y, setup = "return torch.cat([self.a(x), self.b(x)], 1)", plain
   composed.right(y, x, setup, {})

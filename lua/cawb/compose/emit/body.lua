@@ -69,14 +69,17 @@ end
 --- A variable holds the node's value at these indices.
 function Body:know(node, i, name) self:remember(M.key(node, i), name) end
 
---- The name of a tensor that is read or written, as a parameter of the kernel.
+--- The name of a tensor that is read or written, as a parameter of the kernel. Slices of a tensor that are read are one parameter: a slice's
+--- places are the tensor's own.
 function Body:tensor(node, written)
-  local entry = self.names[node]
+  local whole = not written and node.slice_of or node
+  local entry = self.names[node] or self.names[whole]
   if not entry then
     entry = { node = node, name = written and "y" .. (#self.order + 1) or "x" .. (#self.order + 1) }
-    self.names[node] = entry
+    self.names[whole] = entry
     self.order[#self.order + 1] = entry
   end
+  self.names[node] = entry
   entry.written = entry.written or written
   local header = types.header(node.dtype)
   if header then self.headers[header] = true end

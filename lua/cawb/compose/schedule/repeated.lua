@@ -46,7 +46,7 @@ end
 
 -- What a kernel's text depends on, and its nodes in the order of their numbers. `how`: its options in a schedule.
 local function key_of(kernel, how)
-  local numbers, nodes = {}, {}
+  local numbers, nodes, wholes = {}, {}, {}
   local function number(x)
     if not numbers[x] then
       nodes[#nodes + 1] = x
@@ -59,7 +59,9 @@ local function key_of(kernel, how)
   local k = 1
   while nodes[k] do
     local x = nodes[k]
-    local marks = (kernel.held and kernel.held[x] and "held " or "") .. (kernel.within and kernel.within[x] and "within " or "")
+    local whole = x.slice_of or x
+    wholes[whole] = wholes[whole] or k                                   -- slices of one tensor are one parameter
+    local marks = wholes[whole] .. (kernel.held and kernel.held[x] and "held " or "") .. (kernel.within and kernel.within[x] and "within " or "")
     words[#words + 1] = marks .. ((x.kind == "leaf" or is_below(kernel, x)) and read_text(x, number) or node_text(x, number))
     k = k + 1
   end
