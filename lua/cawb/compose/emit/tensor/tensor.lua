@@ -103,6 +103,7 @@ end
 local function full_holes(h, alone)
   local f = setmetatable({ PARTS = 3, STAGED = false, CHECK = false, FIRST = alone or false }, { __index = h })
   f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = alone and h.LOOP or h.LOOP .. "_full", "bf16", "multiply_narrow", 32, "six"
+  f.UNROLLED = alone and "UNROLL" or "RARE"
   sized(f)
   return f.SHARED and f or nil
 end
@@ -117,7 +118,7 @@ end
 --- block begins with, of what it loads ahead of all tiles, and for a step, if not the usual one.
 function M.loop_text(own, h)
   local function part(name) return name and template.fill("tensor/templates/" .. name, own, h):gsub("\n$", "") or "" end
-  h.LIST, h.BEGIN = arithmetic.list(h), part(h.begin)
+  h.LIST, h.BEGIN, h.UNROLLED = arithmetic.list(h), part(h.begin), h.UNROLLED or "UNROLL"
   if h.RIGHTTYPE then h.INSTRUCTION = arithmetic.warp(h.MULTIPLY, h.TYPE, h.RIGHTTYPE) end
   if h.loop == "wgmma" then
     h.INSTRUCTION = arithmetic.group(h.LOOP .. "_multiply", h.PART and 2 * h.PART or h.TILEN, h.TYPE, { h.ATURNS and 1 or 0, h.BTURNS and 1 or 0 }, nil, h.RIGHTTYPE)

@@ -87,7 +87,7 @@ $if CHECK:       UNROLL for (int k = 0; k < 2 * $LOOP_EACH; k++) across_most[k /
       if (tile.first + next < tile.last) $LOOP_fetch($PASS$PASSFACTORS, own + next % $STAGES * $LOOP_STAGE, tile, tile.first + next);
       copies_end();
       const unsigned from = own + at % $STAGES * $LOOP_STAGE;
-      UNROLL for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
+      $UNROLLED for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
 $if SCALED
         float part[2][$LOOP_EACH][4] = {};
 $LIST

@@ -18,7 +18,7 @@ $else
       barrier_wait(shared_address(&full[s]), phase);
       beyond |= past[i / gridDim.x % 8] == tile.m;
 $end
-      UNROLL for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
+      $UNROLLED for (int first = 0; first < $DEEPEST / 16; first += $TERMS / 16) {
         hold(part);
         turn_wait(group);
         products_begin();
