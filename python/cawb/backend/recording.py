@@ -173,8 +173,9 @@ class Recording:
         # A graph takes no number by .item() in Python, which the recorder would look for in each question for a shape.
         with self.mode, torch.no_grad(), recorder, late, torch._C.DisableTorchFunction():            # pylint: disable=protected-access
             results = walk.run(*self.fakes)
-        with self.mode, torch.no_grad(), recorder:
-            outputs = [self.output(x, wanted) for x, wanted in zip(results, self.declared())]
+        with self.mode, torch.no_grad(), recorder, torch._C.DisableTorchFunction():                  # pylint: disable=protected-access
+            given = self.given()
+            outputs = [self.output(x, wanted, given) for x, wanted in zip(results, self.declared())]
         if recorder.notes:
             raise Refused(recorder.notes[0])
         forms = [(tuple(x.shape), x.stride()) if isinstance(x, torch.Tensor) else None for x in self.fakes]
@@ -206,8 +207,16 @@ class Recording:
             found[i] = ("param", k)
         return found + [("param", len(self.params) + k) for k in range(len(self.constants))]
 
-    def output(self, x, wanted):
-        """How a result is made; notes in `made` what has to be computed for it. Strides of single elements are as declared."""
+    def given(self):
+        """The first argument or constant of each memory and type, and its number."""
+        found = {}
+        for number, x in enumerate(self.fakes + list(self.constants.values())):
+            if isinstance(x, torch.Tensor):
+                found.setdefault((x.untyped_storage()._cdata, x.dtype), (number, x))
+        return found
+
+    def output(self, x, wanted, given):
+        """How a result is made; notes in `made` what has to be computed for it. Strides of single elements are as declared. `given`: see there."""
         if not isinstance(x, torch.Tensor):
             return Output("value", value=x)
         strides = wanted.stride() if isinstance(wanted, torch.Tensor) else x.stride()
@@ -215,9 +224,9 @@ class Recording:
         if x.numel() == 0:
             return Output("empty", **about)
         memory = x.untyped_storage()._cdata
-        for number, given in enumerate(self.fakes + list(self.constants.values())):
-            if isinstance(given, torch.Tensor) and given.untyped_storage()._cdata == memory and given.dtype == x.dtype:
-                return Output("argument", number, offset=x.storage_offset() - given.storage_offset(), **about)
+        if (memory, x.dtype) in given:
+            number, argument = given[memory, x.dtype]
+            return Output("argument", number, offset=x.storage_offset() - argument.storage_offset(), **about)
         if (memory, x.dtype) in self.known:
             return Output("made", self.known[memory, x.dtype], offset=x.storage_offset(), **about)
         return self.computed(x, memory, about)
