@@ -180,6 +180,22 @@ check.test("numbers of too wide a range keep float32's accuracy: factors are spl
   composed.close("return x @ y", ("[%s, %s]"):format(wide:format("140, 520", "140, 520"), wide:format("520, 72", "520, 72")), { full = 1 << 60, again = 1 })
 end)
 
+-- A basis of Gaussian functions: numbers from 1 down to the smallest there are, in every row.
+local basis = "[torch.randn(2100, 70), torch.exp(-(torch.rand(2100, 1) * 9 - torch.linspace(0, 9, 50)) ** 2 * 1.25)%s]"
+
+check.test("long sums of numbers of too wide a range are cut into parts as others are, on their way to tensor cores and without them", function()
+  local function how(again, chip) return { arch = "sm_90a", least = 0, full = 1 << 60, again = again, chip = chip } end
+  local finish = how(1 << 60, composed.chip { launch = 0 })
+  for _, how in ipairs { finish, how(1 << 60), how(1, finish.chip) } do
+    for _, more in ipairs { "", " * 1e-25", " * 1e12", " / (torch.arange(2100) != 1700).reshape(2100, 1)", " * torch.where(torch.arange(50) == 7, torch.nan, 1.0)" } do
+      composed.right("return x.t() @ y", basis:format(more), nil, how, {})
+    end
+    composed.close("return x.t() @ y", basis:format "", how)
+  end
+  local list = composed.metrics("return x.t() @ y", basis:format "", nil, finish)
+  assert(list[2].busy_sms > 2, list[2].busy_sms)
+end)
+
 check.test("small products, other types and other devices are left to others", function()
   assert(composed.make("return x @ y", "[torch.randn(64, 64), torch.randn(64, 64)]", nil, hopper).plan:find "gemm{")
   for _, arch in ipairs { "sm_75", "sm_89" } do

@@ -112,7 +112,7 @@ function M.holes(kernel, g, loop, columns, parts, bytes, near)
   local all = h.DOWN * h.ACROSS * g.batch * h.SETS
   h.SPLIT, h.ITEMS, h.PARTED = h.SPLITS > 1 or nil, all * h.SPLITS, all
   local _, last = costs.summed(g.chip, all, h.SPLITS, TILE, columns, g.batch * g.rows * g.columns)
-  h.LAST, h.FINISH = last or nil, h.SPLIT and not last or nil
+  h.LAST, h.FINISH, h.ARRIVES = last or nil, h.SPLIT and not last or nil, last or nil
   h.ROUND = round_of(g.sets, g.chip.sms)
   h.HIDDEN = g.hidden and ("%s ? part * %d/**/ : "):format(g.hidden.c(TILE, columns, ("m * %d"):format(TILE), ("n * %d"):format(columns)), h.PER) or ""
   h.SHOWN, h.OTHERSHOWN = shown(g)

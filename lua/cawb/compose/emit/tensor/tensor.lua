@@ -9,6 +9,7 @@
 --           every bit of a float32
 --   wide    otherwise the kernel that finds it splits factors into three parts on their way, where no factor is of parameters
 --   plain   what remains is done without tensor cores: where a number is infinite, or factors are of parameters
+-- Where k is in parts, it is for wide and plain, too: one tile by itself would keep one multiprocessor busy for all of k.
 -- A product or convolution of gradients (`apart`) is packed as three parts at once.
 --
 -- A geometry describes the product. kernel_matrix.lua or kernel_conv.lua makes it:
@@ -80,14 +81,17 @@ end
 -- The conditions under which each of the plan's other kernels has nothing to do.
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
-  h.RANGES = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, "
   h.WIDE = ("too_wide(a_wide, %d/**/, b_wide, %d/**/)"):format(left.most, right.most)
   h.VAST = ("a_wide[4] > %d/**/ || b_wide[4] > %d/**/"):format(left.vast, right.vast)
   h.WIDELY = not h.CHECK and h.WIDEBYTES and h.WIDE or nil
   h.PLAIN = (h.CHECK or h.WIDELY or h.PARTS == 3) and beyond or beyond .. " || " .. h.WIDE
   h.OTHER = h.PLAIN
-  local apart = h.CHECK and not h.is_full and h.VAST or h.WIDELY                              -- there are no parts of sums
-  h.DONE = apart and ("%s || %s"):format(h.PLAIN, apart) or h.PLAIN
+  -- Kernels behind the one that adds up parts add up their own.
+  h.ARRIVES, h.RANGES, h.DONE = h.LAST or h.SPLIT and h.CHECK or nil, "", nil
+  if h.CHECK then
+    h.RANGES = "const int *__restrict__ a_wide, const int *__restrict__ b_wide, "
+    h.DONE = h.is_full and h.PLAIN or ("%s || %s"):format(h.PLAIN, h.VAST)
+  end
   h.NOTFULL = ("%s || *many <= %d/**/"):format(beyond, h.AGAIN)
   h.PLAINLY = (h.is_full or h.WIDEBYTES or h.PARTS == 3) and "what is infinite, or nearly" or "what is infinite, and numbers of too wide a range"
 end
@@ -130,7 +134,7 @@ end
 
 -- The function of sums in parts that are split on the way: an epilogue of 64 columns a tile, of four warps beside each other.
 local function wide_text(own, geometry, h)
-  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = false }, { __index = h })
+  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = h.SPLIT or false }, { __index = h })
   epilogue.holes(w, geometry, own)
   return template.fill("tensor/templates/wide", own, w)
 end
@@ -144,6 +148,7 @@ local function text_of(kernel, geometry, h, f)
   local texts = {}
   local function add(name) texts[#texts + 1] = template.fill("tensor/templates/" .. name, own, h) end
   epilogue.holes(h, geometry, own)
+  h.LEAVE = template.fill("tensor/templates/result", own, setmetatable({ FINISH = h.SPLIT or false }, { __index = h })):gsub("\n$", "")
   add "tiles"
   add "plain"
   if h.WIDEBYTES then texts[#texts + 1] = wide_text(own, geometry, h) end
@@ -198,12 +203,12 @@ function M.partial(kernel, g, h)
   if not h.SPLIT then return {} end
   local numel = h.LAST and h.ITEMS * tiles.ROWS * h.TILEN or g.batch * h.SPLITS * g.rows * g.columns
   return { { scratch = kernel.name .. "_partial", dtype = "float32", numel = numel },
-           h.LAST and { scratch = kernel.name .. "_arrived", dtype = "int32", numel = h.PARTED * h.MEETS, flag = true } or nil }
+           h.ARRIVES and { scratch = kernel.name .. "_arrived", dtype = "int32", numel = h.PARTED * 4, flag = true } or nil }
 end
 
 --- What a kernel that writes parts of sums takes besides: its declarations, and their names as a call passes them on.
 function M.parted(h)
-  return (h.SPLIT and ", float *partial" or "") .. (h.LAST and ", unsigned *arrived" or ""), (h.SPLIT and ", partial" or "") .. (h.LAST and ", arrived" or "")
+  return (h.SPLIT and ", float *partial" or "") .. (h.ARRIVES and ", unsigned *arrived" or ""), (h.SPLIT and ", partial" or "") .. (h.ARRIVES and ", arrived" or "")
 end
 
 local function multiplying(kernel, geometry, h, left, right)
@@ -213,8 +218,8 @@ local function multiplying(kernel, geometry, h, left, right)
   local checked = again(kernel, geometry, h)
   divide(h, left, right)
   local f = h.is_full and full_holes(h) or nil
-  local parted, pass = M.parted(h)
-  h.FACTORS, h.PASSFACTORS = FACTORS .. parted, ", a, a_scales, b, b_scales, a_wide, b_wide" .. pass
+  h.PARTLY, h.PASSPARTLY = M.parted(h)
+  h.FACTORS, h.PASSFACTORS = FACTORS .. h.PARTLY, ", a, a_scales, b, b_scales, a_wide, b_wide" .. h.PASSPARTLY
   if f then
     f.FACTORS, f.PASSFACTORS, f.OTHER = h.FACTORS .. ", const int *__restrict__ many", h.PASSFACTORS .. ", many", h.NOTFULL
   end
@@ -226,15 +231,15 @@ local function multiplying(kernel, geometry, h, left, right)
   local launches = { { kernel = kernel.name, grid = { math.min(h.ITEMS, geometry.chip.sms) }, block = { h.THREADS }, shared = h.SHARED,
     arguments = joined(nodes, packed, flags, partial, notes) } }
   if h.CHECK then table.insert(launches, 1, { fill = checked.many, value = 0 }) end
-  if h.LAST then table.insert(launches, 1, { fill = partial[2], value = 0 }) end
+  if h.ARRIVES then table.insert(launches, 1, { fill = partial[2], value = 0 }) end
   if f then
     local steps, more = full_launches(kernel, geometry, h, f, nodes, joined(flags, partial, { checked.many }), { left = left, right = right })
     launches, text = joined(launches, steps), more .. "\n" .. text
   end
-  if h.FINISH then launches[#launches + 1] = M.finish(kernel, h, nodes, flags, partial[1]) end
+  if h.FINISH then launches[#launches + 1] = M.finish(kernel, h, nodes, h.CHECK and flags or {}, partial[1]) end
   if h.CHECK then
     launches[#launches + 1] = { kernel = kernel.name .. "_again", grid = { math.min(8 * geometry.chip.sms, ceil(h.AGAIN, 8)) }, block = { 256 },
-                                arguments = joined(nodes, packed, flags, notes) }
+                                arguments = joined(nodes, packed, flags, notes, partial) }
   end
   return text, launches, headers
 end
@@ -273,7 +278,7 @@ function M.made(geometry, h, front, text, headers, factors, launches, how, needs
   end
   local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, front, { text })
   return { text = table.concat(pieces, "\n"), pieces = pieces, headers = headers, how = ("%s (%s)"):format(how, h.loop),
-           needs = joined(h.LAST and { "meet" } or {}, needs), launches = launches }
+           needs = joined(h.ARRIVES and { "meet" } or {}, needs), launches = launches }
 end
 
 -- A geometry in three parts of bfloat16 at once; nil where a tile of these does not fit.

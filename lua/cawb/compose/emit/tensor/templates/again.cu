@@ -3,16 +3,16 @@
 extern "C" __global__ void __launch_bounds__(256)
 $NAME_again($PARAMETERS, const unsigned char *__restrict__ packed_a, const float *__restrict__ a_scales,
             const unsigned char *__restrict__ packed_b, const float *__restrict__ b_scales, const int *__restrict__ a_wide,
-            const int *__restrict__ b_wide, const long long *__restrict__ list, const int *__restrict__ many) {
+            const int *__restrict__ b_wide, const long long *__restrict__ list, const int *__restrict__ many$PARTLY) {
 $if FULL:   if (*many > $AGAIN/**/ && !is_beyond(a_wide, b_wide)) return;                 // three parts of bfloat16 have done it
 $if !FULL:   if (is_beyond(a_wide, b_wide)) return;
   if (*many > $AGAIN/**/) {
 $if WIDEBYTES
     __shared__ __align__(128) unsigned char memory[$WIDEBYTES];
-    $NAME_wide<256>($PASS, memory);
+    $NAME_wide<256>($PASS, a_scales, b_scales$PASSPARTLY, memory);
 $else
     __shared__ float a[16][68], b[16][68];
-    $NAME_plain($PASS, a, b);
+    $NAME_plain($PASS$PASSPARTLY, a, b);
 $end
     return;
   }

@@ -1,12 +1,12 @@
 $if FIRST
   if ($PLAIN) {
-    if (threadIdx.x < 256) $NAME_plain($PASS, (float (*)[68])stages, (float (*)[68])stages + 16);
+    if (threadIdx.x < 256) $NAME_plain($PASS$PASSPARTLY, (float (*)[68])stages, (float (*)[68])stages + 16);
     return;
   }
 $end
 $if WIDELY
   if ($WIDELY) {
-    $NAME_wide<$THREADS>($PASS, stages);
+    $NAME_wide<$THREADS>($PASS, a_scales, b_scales$PASSPARTLY, stages);
     return;
   }
 $end
