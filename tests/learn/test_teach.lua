@@ -83,6 +83,27 @@ check.test("misuse is told", function()
   end
 end)
 
+check.test("what breaks while a signal ends the process is not written down", function()
+  local corpus, loop = require "cawb.learn.teach.corpus", require "cawb.learn.synth.loop"
+  local teach, asked, stopped, written = teacher.teach, core.clock.interrupted, false, {}
+  function teacher.teach() return nil, "it sent an answer before", "protocol" end
+  function core.clock.interrupted() return stopped end
+  local set = { teach = function(_, number, data) written[number] = data.refused return true end, numbers = function() return {} end,
+                kept = function() return 0 end, add = function(_, number, row) written[number] = row.status return true end }
+  local maker = { folder = dir, begin = function() return true end, close = function() end, make = function()
+    stopped = true
+    return { status = "crashed" }
+  end }
+  check.equal(corpus.teach(set, maker, { number = 1, code = "" }, {}, {}), 0)
+  check.equal(written[1], "it sent an answer before", "a task's own fault is")
+  stopped = true
+  check.equal(select(3, corpus.teach(set, maker, { number = 2, code = "" }, {}, {})), "interrupted")
+  stopped = false
+  check.equal(loop.run(set, maker, { count = 1 }, { 3, 1 }, 9, function() end), "interrupted")
+  check.equal(written[2] or written[3], nil)
+  teacher.teach, core.clock.interrupted = teach, asked
+end)
+
 -- ---- a set
 
 local small = (" --device sim:h100 --seed 7 --teach --set synth.ops=1:1 --set synth.ranks=2:1 --set 'synth.only=nn.Hardtanh torch.square F.max_pool1d'"

@@ -29,6 +29,7 @@ end
 local function draw(set, maker, number, state, say, each)
   local row, message, name = maker:make(number)
   if not row then return nil, message, name end
+  if row.status == "crashed" and core.clock.interrupted() then return nil, "interrupted", "interrupted" end
   local ok
   ok, message, name = set:add(number, row)
   if not ok then return nil, message, name end

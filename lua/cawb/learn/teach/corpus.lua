@@ -34,6 +34,7 @@ function M.teach(set, maker, row, how, options)
   if not data then
     if worlds[name] then return nil, message, name end
     maker:close()
+    if core.clock.interrupted() then return nil, message, "interrupted" end       -- a broken answer is its doing, too
     data = { refused = message }
   end
   ok, message, name = set:teach(row.number, data)
