@@ -55,18 +55,19 @@ function M.plain_tiles(chip, tiles, rows, columns, deep, parts, steps, numel)
   return ceil(steps, parts) * rates.both(WAIT * chip.latency_dram, blocks * work, 0.3) + (parts > 1 and apart(chip, parts, numel) or 0)
 end
 
--- Of products with a short side, by guesses for an H200: clocks in which a kernel begins, adds up slices and writes; a meeting of two halves of a
--- cluster, as a multiple of its latency; clocks of a thread for a number that is read by itself; blocks that keep tensor cores of a multiprocessor busy.
-local BEGUN, MEET, GATHER, BUSY = 5000, 1.25, 30, 1.6
+-- Of products with a short side, as 151 had them on an H200, within 8%: clocks in which a kernel begins, adds up slices and writes; a meeting of two
+-- halves of a cluster, as a multiple of its latency; blocks that keep tensor cores of a multiprocessor busy; the share of their rate. Clocks of a thread for
+-- a number that is read by itself are a guess.
+local BEGUN, MEET, BUSY, KEPT, GATHER = 6700, 0.64, 1.45, 0.55, 30
 
 --- Seconds of a product with a short side. `t`: a choice of emit/product/skinny.lua; `bytes`: of both factors. A multiprocessor has `beside` blocks, which lay
 --- down their part of the short factor, and multiply while the next steps are under way; clusters do not find all multiprocessors.
 function M.skinny(chip, t, bytes)
   local sms = t.cluster > 1 and chip.clustered or chip.sms
-  local rounds, beside = ceil(t.blocks, t.beside * sms), t.blocks > sms and t.beside or 1
+  local rounds, beside = ceil(t.blocks, t.beside * sms), t.blocks > chip.clustered and t.beside or 1
   local terms = 4 // t.across * t.part
   local laid = t.few * terms * (t.wide and 4 / chip.l2_sm or GATHER / 128) / chip.clock
-  local rate = rates.tensor(chip, "mma") * chip.tf32 / chip.fp16
+  local rate = KEPT * rates.tensor(chip, "mma") * chip.tf32 / chip.fp16
   local multiplied = 3 * 2 * t.few * 32 * t.across * terms * chip.sms / rate
   local waits = ceil(t.part, 16 * t.depth) * WAIT * chip.latency_dram
   local moved = math.max(bytes / (STREAM * chip.dram), 4 * t.blocks * terms * (t.few + 32 * t.across) / chip.l2_rate)
