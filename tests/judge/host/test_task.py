@@ -32,7 +32,7 @@ PLAIN = """
 
 class Prepare(TaskCase):
     def test_a_device_can_be_touched_ahead_of_any_task(self):
-        self.assertTrue(self.host.call("prepare", device="cpu", compile=True)["ok"])
+        self.assertTrue(self.host.call("prepare", device="cpu", compile=True, threads=2)["ok"])
         self.assertEqual(self.host.call("prepare", device="cuda:99")["name"], "missing")
         self.assertTrue(self.load(PLAIN).reply["ok"])
 
