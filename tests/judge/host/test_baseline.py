@@ -174,6 +174,19 @@ class Baselines(unittest.TestCase):
 
 
 @unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")
+class OnAProcessor(unittest.TestCase):
+    def test_a_task_host_times_and_sets_up_baselines_on_a_gpu_only(self):
+        host = Host()
+        self.addCleanup(host.close)
+        with tempfile.TemporaryDirectory() as folder:
+            loaded = Loaded(host, path_of(folder, LINEAR))
+            self.assertTrue(loaded.reply["ok"], loaded.reply)
+            for op, more in (("baselines", {"samples": 1}), ("set_up", {})):
+                reply = host.call(op, order=["eager", "compile"], budget=1.0, seed=5, other=6, case="mixed", **more)
+                self.assertEqual(reply["name"], "unsupported", reply)
+
+
+@unittest.skipUnless(HAVE_TORCH, "this Python has no PyTorch")
 class Ahead(unittest.TestCase):
     """What is compiled before the GPU is had."""
 

@@ -3,8 +3,10 @@
 local check = dofile "tests/support/check.lua"
 local duel = require "cawb.judge.time.duel"
 local options = require "cawb.base.options"
+local schema = require "cawb.base.schema"
 local seeds = require "cawb.base.seeds"
 local stats = require "cawb.base.stats"
+local host = require "cawb.base.wire".protocol "host"
 
 -- A task whose baselines take `times[kind]` seconds, times whatever the clock does;
 -- the log says in which order everyone was timed, the requests how they were asked.
@@ -19,6 +21,8 @@ local function fake(times, clock)
     return samples
   end
   function task:ask(request)
+    local form = assert(host.forms[request.op], request.op)
+    check.equal(schema.check(form.request, request, host.types), nil, "as the task host takes it")
     requests[#requests + 1] = request
     local batches, kinds = {}, {}
     if request.op == "set_up" then
