@@ -83,39 +83,58 @@ local function any_maker(self, x, holds)
   return lists.any(x.slices, function(part) return any_maker(self, part, holds) end)
 end
 
--- Whether a kernel is behind those that it reads from.
-local function is_behind(self, k)
-  local function is_late(maker) return self.places[maker] > self.places[k] end
-  return not lists.any(M.reads(k), function(x) return any_maker(self, x, is_late) end)
-end
-
--- Each kernel behind those that it reads from.
-local function sort(self)
-  local list, state = {}, {}
+-- These kernels, neighbours in the list, each behind those that it reads from.
+local function sorted(self, part)
+  local list, waits = {}, lists.set(part)
   local function visit(k)
-    if state[k] then return end
-    state[k] = true
+    if not waits[k] then return end
+    waits[k] = nil
     local from = { table.unpack(M.reads(k)) }
     table.sort(from, function(p, q) return p.id < q.id end)
     for _, x in ipairs(from) do any_maker(self, x, visit) end
     list[#list + 1] = k
   end
-  for _, k in ipairs(self.list) do visit(k) end
-  self.list = list
+  for _, k in ipairs(part) do visit(k) end
+  return list
 end
 
--- Sorts where one of these is not behind those that it reads from.
-local function settle(self, list)
-  if lists.all(list, function(k) return is_behind(self, k) end) then return end
-  sort(self)
-  note(self)
+-- Puts kernels into the places of these, which are the same in another order.
+local function exchange(self, at, part, list)
+  local places, read = lists.map(part, function(k) return self.places[k] end), {}
+  for n, k in ipairs(list) do
+    self.list[at + n - 1], self.places[k] = k, places[n]
+    for _, x in ipairs(M.reads(k)) do read[x] = true end
+  end
+  for x in pairs(read) do table.sort(self.read_by[x], function(p, q) return self.places[p] < self.places[q] end) end
+  self.from = math.min(self.from, places[1])
+end
+
+-- The kernels from this place to that one, and where they begin in the list.
+local function between(self, first, last)
+  local part, at = {}, 1
+  while self.places[self.list[at]] < first do at = at + 1 end
+  while self.list[at + #part] and self.places[self.list[at + #part]] <= last do part[#part + 1] = self.list[at + #part] end
+  return part, at
+end
+
+-- Sorts what lies between a kernel and those of its makers that are behind it, and of its readers that are ahead of it.
+local function settle(self, kernel, readers)
+  local first, last = self.places[kernel], self.places[kernel]
+  for _, k in ipairs(readers) do first = math.min(first, self.places[k]) end
+  for _, x in ipairs(M.reads(kernel)) do
+    any_maker(self, x, function(maker) last = math.max(last, self.places[maker]) end)
+  end
+  if first == last then return end
+  local part, at = between(self, first, last)
+  exchange(self, at, part, sorted(self, part))
 end
 
 --- Of a list of kernels. `may(a, b, first)`: whether two may be one.
 function M.new(list, options, may)
   local self = setmetatable({ options = options, may = may, list = list }, Kernels)
   note(self)
-  settle(self, list)
+  self.list = sorted(self, list)
+  note(self)
   return self
 end
 
@@ -166,14 +185,14 @@ function Kernels:replace(gone, both)
   for _, k in ipairs(gone) do remove(self, k) end
   if not both then return note(self) end
   add(self, both, place)
-  local concerned = { both }
+  local readers = {}
   for _, x in ipairs(both.roots) do
     while x do                             -- who reads the whole reads a slice
-      lists.append(concerned, self:readers(x))
+      lists.append(readers, self:readers(x))
       x = x.slice_of
     end
   end
-  settle(self, concerned)
+  settle(self, both, readers)
 end
 
 return M

@@ -68,15 +68,17 @@ end
 
 -- ---- beside: rows that need nothing of each other
 
---- Edges between kernels of the same key, each with the NEAR next ones; key(k) is nil for a kernel that is not asked about.
-function M.neighbours(list, key)
+--- Edges between kernels of a kind and of the same key(k), each with the NEAR next ones.
+function M.neighbours(list, kind, key)
   local before_of, edges = {}, {}
   for _, b in ipairs(list) do
-    local name = key(b)
-    local before = name and before_of[name] or {}
-    if name then before_of[name] = before end
-    for j = math.max(1, #before - NEAR + 1), #before do edges[#edges + 1] = { before[j], b } end
-    before[#before + 1] = b
+    if b.kind == kind then
+      b.alike = b.alike or key(b)
+      local before = before_of[b.alike] or {}
+      before_of[b.alike] = before
+      for j = math.max(1, #before - NEAR + 1), #before do edges[#edges + 1] = { before[j], b } end
+      before[#before + 1] = b
+    end
   end
   return edges
 end
@@ -89,9 +91,9 @@ function M.is_worth_it(a, b, n)
 end
 
 function M.beside.edges(state)
-  return M.neighbours(state.list, function(k)
+  return M.neighbours(state.list, "rows", function(k)
     local first = k.members[1]
-    return k.kind == "rows" and table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
+    return table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
   end)
 end
 
