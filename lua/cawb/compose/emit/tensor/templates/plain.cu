@@ -5,15 +5,15 @@ static __device__ __forceinline__ $NAME_tile $NAME_cut(int i, int down, int acro
 }
 $if ARRIVES
 
-// Blocks have left parts of the sums of tiles of ROWS x 64. The last of 256 threads each to arrive adds up a tile's.
-template <int ROWS>
-static __device__ __noinline__ void $NAME_add_up($PARAMETERS$PARTLY, $NAME_tile tile, int number) {
+// Blocks have left parts of the sums of tiles of `rows` x 64. The last of 256 threads each to arrive adds up a tile's. A number, not an argument of
+// a template: kernels that differ in numbers alone become one (plan/merge.lua).
+static __device__ __noinline__ void $NAME_add_up($PARAMETERS$PARTLY, $NAME_tile tile, int number, int rows) {
   __shared__ bool is_last;
   asm volatile("bar.sync 3, 256;" ::: "memory");
   if (threadIdx.x == 0) is_last = arrive_last(arrived + number, $SPLITS);
   asm volatile("bar.sync 3, 256;" ::: "memory");
-  for (int j = threadIdx.x; is_last && j < ROWS * 32; j += 256) {
-    const int row = tile.m * ROWS + j / 32, column = tile.n * 64 + j % 32 * 2;
+  for (int j = threadIdx.x; is_last && j < rows * 32; j += 256) {
+    const int row = tile.m * rows + j / 32, column = tile.n * 64 + j % 32 * 2;
     if (row >= $M/**/ || column >= $N/**/) continue;
     const float *from = partial + ((size_t)tile.z * $SPLITS/**/ * $M/**/ + row) * $N/**/ + column;
     float first = 0.0f, second = 0.0f;
@@ -66,6 +66,6 @@ static __device__ __forceinline__ void $NAME_plain($PARAMETERS$PARTLY, float (*a
   for (int i = blockIdx.x; i < $SETS/**/ * $BATCH/**/ * down * across * $SPLITS; i += gridDim.x) {
     const $NAME_tile tile = $NAME_cut(i, down, across);
     $NAME_plain_tile($PASS$PASSPARTLY, a, b, tile);
-$if ARRIVES:     $NAME_add_up<64>($PASS$PASSPARTLY, tile, i / $SPLITS);
+$if ARRIVES:     $NAME_add_up($PASS$PASSPARTLY, tile, i / $SPLITS, 64);
   }
 }

@@ -78,6 +78,6 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, const float *a_scale
       UNROLL for (int j = 0; j < 32; j++) sum[j / 16][j / 4 % 4][j % 4] = sum[j / 16][j / 4 % 4][j % 4] * back * rest;
 $WRITE
     }
-$if ARRIVES:     $NAME_add_up<128>($PASS$PASSPARTLY, tile, i / $SPLITS);
+$if ARRIVES:     $NAME_add_up($PASS$PASSPARTLY, tile, i / $SPLITS, 128);
   }
 }
