@@ -62,11 +62,10 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, const float *a_scale
           UNROLL for (int p = 0; p < 3; p++) load_blocks(y[p], right + (p * ROWS + q * 16) * PITCH + k * 32);
           UNROLL for (int j = 0; j < 4; j++) multiply_parts(high[j / 2][2 * q + j % 2], low[j / 2][2 * q + j % 2], x[j / 2], y, j % 2 * 2);
         }
-      }
-      if (from > 0) continue;
-      UNROLL for (int j = 0; j < 32; j++) {
-        float &h = high[j / 16][j / 4 % 4][j % 4], &l = low[j / 16][j / 4 % 4][j % 4];
-        sum[j / 16][j / 4 % 4][j % 4] += h + l, h = l = 0.0f;
+        UNROLL for (int j = 0; j < 32; j++) {                  // every 16 terms: tensor cores cut sums off
+          float &h = high[j / 16][j / 4 % 4][j % 4], &l = low[j / 16][j / 4 % 4][j % 4];
+          sum[j / 16][j / 4 % 4][j % 4] += h + l, h = l = 0.0f;
+        }
       }
     }
     const bool is_past = __syncthreads_or(past);
