@@ -124,6 +124,7 @@ local cited = {
   { "9,768 of 9,771 graphs", "compose_fuzz.txt", "9361ba00.*\n10026 graphs .* 9768 passed, 255 are .*, 3 failed" },
   { "4.66x of 37 programs at batch 1, 2.57x of 38 at batch 32, 1.71x of 38 training steps. The least are 1.49x, 0.85x and 0.98x", "programs_h200.txt",
     "\none: .* 4.66x of 37, least 1.49x; .*\nmany: .* 2.57x of 38, least 0.85x; .*\ntrain: 39 rows, 38 right, .* 1.71x of 38, least 0.98x; " },
+  { "they are at 3.98x and 2.91x", "programs_mended_h200.txt", "\nresnext50 .- 3.98 .*\nresnet50 .- 2.91 " },
   { "0.82 of them at the median at batch 1, 1.36 at batch 32, 0.95 in training", "programs_h200.txt", "seconds 0.82 of .*seconds 1.36 of .*seconds 0.95 of " },
   { "4.6 us with a CUDA graph, 10.2 us for 2 launches, 50 us for 16", "host_h100.txt", " 2 kernels as launches .* package +10.2 .*16 kernels as launches .* package +50.1 .* 2 kernels as graph .* package +4.6 " },
   { "602 of 603 cheats are caught, and none of 603 look-alikes", "redteam_seeds_sim.txt",
