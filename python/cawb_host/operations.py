@@ -132,7 +132,7 @@ class Host:
         kinds = request.get("order", []) or kinds
         unknown = [k for k in kinds if not baseline.known(k)]
         if unknown:
-            raise Fault("invalid", "op 'baselines': unknown kind %r (there are %s, and file:PATH)"
+            raise Fault("invalid", "unknown kind of baseline %r (there are %s, and file:PATH)"
                         % (unknown[0], ", ".join(baseline.KINDS)))
         return work, kinds, (request["other"], request["case"]) if "other" in request and "case" in request else None
 

@@ -181,8 +181,8 @@ class OnAProcessor(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             loaded = Loaded(host, path_of(folder, LINEAR))
             self.assertTrue(loaded.reply["ok"], loaded.reply)
-            for op, more in (("baselines", {"samples": 1}), ("set_up", {})):
-                reply = host.call(op, order=["eager", "compile"], budget=1.0, seed=5, other=6, case="mixed", **more)
+            for op, more in (("baselines", {"samples": 1, "budget": 1.0}), ("set_up", {})):
+                reply = host.call(op, order=["eager", "compile"], seed=5, other=6, case="mixed", **more)
                 self.assertEqual(reply["name"], "unsupported", reply)
 
 

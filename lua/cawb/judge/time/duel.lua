@@ -23,7 +23,7 @@ end
 
 -- A request to the task host about PyTorch's baselines of these kinds.
 local function request_of(side, op, kinds, samples)
-  return { op = op, order = kinds, samples = samples, budget = side.how.budget, seed = side.pool[1], other = side.pool[2],
+  return { op = op, order = kinds, samples = samples, budget = samples and side.how.budget, seed = side.pool[1], other = side.pool[2],
            case = side.pool[2] and side.case and side.case() or nil }
 end
 
