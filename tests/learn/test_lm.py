@@ -198,6 +198,7 @@ def test_equal_texts_are_asked_once_and_a_lost_machine_fails_alone():
     assert [one["stage"] for one in found] == ["compile", "failed"] and Env.asked == 7 and Env.looked == 1, "the lost one alone is asked again"
     found = judge.score(Env(), [("t", "x"), ("t", "once")])
     assert [one["stage"] for one in found] == ["compile", "compile"]
+    assert judge.score(Env(), [("t", "a\0b")])[0]["reason"] == "a\ufffdb", "what a server refuses in one text ends no stage"
 
 
 class Marks(Letters):

@@ -47,7 +47,7 @@ def score(env, pairs, kept=None):
     wanted = sorted(set(pairs) - set(known))
     for first in range(0, len(wanted), PART):
         part = wanted[first:first + PART]
-        items = [{"task": task, "candidate": {"short": text}} for task, text in part]
+        items = [{"task": task, "candidate": {"short": text.replace("\0", "\ufffd")}} for task, text in part]     # a server takes no NUL
         found = dict(zip(part, map(short, _answers(env, items)), strict=True))
         known.update(found)
         if kept:
