@@ -15,7 +15,7 @@ import lm_hypotheses
 
 from lm import corpus, measure
 
-STAGES = ("memory", "imitation", "single", "rft", "agentic", "agentic in turns")
+STAGES = ("memory", "imitation", "imitation in turns", "single", "rft", "agentic", "agentic in turns")
 KINDS = 8                         # kinds of wrong answers that are told
 
 
@@ -63,6 +63,14 @@ def wrong(rows, turns):
             yield "  %5d  others" % sum(count for _, count in kinds.most_common()[KINDS:])
 
 
+def second(rows):
+    """How many second answers of episodes of two turns are right, behind a right first answer and behind a wrong one."""
+    pairs = [(one["ok"], two["ok"]) for row in rows for one, two in zip(row["results"][::2], row["results"][1::2], strict=True)]
+    for first, name in ((True, "right"), (False, "wrong")):
+        told = [two for one, two in pairs if one == first]
+        yield "  behind a %s first answer %d of %d second answers are right" % (name, sum(told), len(told))
+
+
 def steps(folder):
     """The steps of the critic and of PPO."""
     for stage in ("critic", "agentic"):
@@ -85,7 +93,9 @@ def told(words):
             if rows:
                 yield "\n%s%s:" % (stage, suffix)
                 with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
-                    yield from wrong(rows, json.load(file)["knobs"]["turns"] if stage.endswith("turns") else 1)
+                    turns = json.load(file)["knobs"]["turns"] if stage.endswith("turns") else 1
+                yield from wrong(rows, turns)
+                yield from second(rows) if turns == 2 else ()
         yield "\nsteps of episodes%s:" % suffix
         yield from steps(folder)
 

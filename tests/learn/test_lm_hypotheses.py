@@ -1,4 +1,4 @@
-"""bench/learn/lm_hypotheses.py on rows made up here: what holds, what fails, what is not shown, and what was not measured."""
+"""bench/learn/lm_hypotheses.py and lm_report.py on rows made up here: what holds, what fails, what is not shown, and what was not measured."""
 import contextlib
 import io
 import json
@@ -10,6 +10,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "bench", "learn"))
 
 import lm_hypotheses  # noqa: E402
+import lm_report  # noqa: E402
 
 FAST, SLOW, WRONG = {"ok": True, "compile": 2.0}, {"ok": True, "compile": 1.0}, {"ok": False, "stage": "verify"}
 
@@ -35,6 +36,12 @@ def told(*words):
 def mixed(good, bad, share, tasks=40, samples=8):
     """Tasks of which this share has good results alone, and the others bad ones."""
     return [[good if i < share * tasks else bad] * samples for i in range(tasks)]
+
+
+def test_second_answers_behind_right_and_wrong_ones():
+    rows = [{"results": [FAST, FAST, FAST, WRONG]}, {"results": [WRONG, SLOW, SLOW, SLOW]}]
+    assert [line.strip() for line in lm_report.second(rows)] == ["behind a right first answer 2 of 3 second answers are right",
+                                                                 "behind a wrong first answer 1 of 1 second answers are right"]
 
 
 def test_bars_of_one_stage():
