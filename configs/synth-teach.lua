@@ -11,6 +11,8 @@ return {
   synth = {
     ops = "1:1,2:6,3:6",                 -- number of operators : weight
     ranks = "2:2,3:5,4:4",
+    memory = 1 << 19,                    -- the filters' sizes: those that are taught
+    operations = 1 << 25,
     only = pools:rep(5) .. elementwise:rep(2) .. several,     -- twice: drawn twice as often
   },
   teach = {
@@ -19,6 +21,7 @@ return {
     slow = 0.25,                         --   in this share of cases only
     memory = 1 << 19,                    -- bytes, and
     operations = 1 << 25,                --   operations of a call, of the sizes that are taught
+    twice = true,                        -- a task is taught at other sizes, too: three quarters of each that four divides
     trials = 1,                          -- fresh inputs that a text is verified on, beside the kinds of the next line
     battery = "mixed integers",
     seconds = 20.0,                      -- that one text may take to be judged

@@ -135,6 +135,9 @@ function Task:new_poison() end
 ---@param hash string the candidate's
 function Task:begin_evaluation(hash) end
 
+--- From here on candidates have the same secrets: a compiler's, which nobody writes to pass. Inputs and references are made once then.
+function Task:share_secrets() end
+
 --- Secrets of the evaluations that come now follow from another seed.
 ---@param seed string
 function Task:reseed(seed) end

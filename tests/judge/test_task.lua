@@ -48,6 +48,19 @@ check.test("fresh inputs differ, and the poison is there to be found", function(
   assert(first[1] ~= task:peek({ which = "inputs" })[1])
 end)
 
+check.test("secrets are a candidate's own, or all candidates' the same; an evaluation of the same candidate has others", function()
+  local task <close> = assert(cawb.task("examples/softmax.py", { device = device, task = { rows = 4, cols = 8 } }))
+  local function secret(hash)
+    task:begin_evaluation(hash)
+    return task.next_seed "test"
+  end
+  assert(secret "a" ~= secret "b")
+  task:share_secrets()
+  local first = secret "c"
+  check.equal(secret "d", first)
+  assert(secret "c" ~= first)
+end)
+
 local function refused(pattern, text)
   local task, message, name = open(text)
   check.fails("task", pattern, task, message, name)

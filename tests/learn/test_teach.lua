@@ -104,6 +104,34 @@ check.test("what breaks while a signal ends the process is not written down", fu
   teacher.teach, core.clock.interrupted = teach, asked
 end)
 
+-- ---- other sizes
+
+local corpus = require "cawb.learn.teach.corpus"
+
+-- The splits of a graph's tasks, whose first inputs have these widths, in the files.
+local function splits_at(width, other, how)
+  local function lesson(n)
+    return { code = "", prompt = "p" .. n, shape = { 4, n }, texts = { { message = "m" .. n, time_s = 1e-6, schedule = "" } } }
+  end
+  local data = lesson(width)
+  data.beside = lesson(other)
+  local set = { texts = function() return { data } end }
+  local found = corpus.rows(set, { { number = 1, status = "kept", graph = "g", data = { ops = { "nn.ReLU" } } } }, how)
+  local words = {}
+  for i, task in ipairs(found.tasks) do words[i] = task.name:match "^[^_]+" .. " " .. task.split end
+  check.equal(#found.texts, #found.tasks)
+  return table.concat(words, ", ")
+end
+
+check.test("what is held out by its sizes has no graph that is learnt at others", function()
+  local how, of = { families = 0, pairs = 0, sizes = 0.5 }, { train = {}, sizes = {} }
+  for n = 1, 40 do table.insert(of[split.of({ "nn.ReLU" }, { 4, n }, how)], n) end
+  check.equal(splits_at(of.train[1], of.train[2], how), "1 train, 1b train")
+  check.equal(splits_at(of.train[1], of.sizes[1], how), "1b sizes")
+  check.equal(splits_at(of.sizes[1], of.train[1], how), "1 sizes")
+  check.equal(splits_at(of.sizes[1], of.sizes[2], how), "1 sizes, 1b sizes")
+end)
+
 -- ---- a set
 
 local small = (" --device sim:h100 --seed 7 --teach --set synth.ops=1:1 --set synth.ranks=2:1 --set 'synth.only=nn.Hardtanh torch.square F.max_pool1d'"
@@ -132,6 +160,23 @@ check.test("texts are written for the kept tasks, and their files agree", functi
   end
   check.equal(#assert(suite.load(first .. "/taught.jsonl")), #tasks)
   check.matches(read(first .. "/texts.md"), "## Splits")
+end)
+
+check.test("a task has the same texts, whether it is taught as it is drawn or afterwards, and it is taught at other sizes, too", function()
+  local same = small:gsub("synth.memory=500000", "synth.memory=65536"):gsub("only=nn.Hardtanh torch.square F.max_pool1d", "only=torch.square")
+    :gsub("synth.operations=5000000", "synth.operations=33554432")
+  for _, name in ipairs { "drawn", "after" } do
+    local words = ("--out %s/%s --count 1 --quiet%s"):format(dir, name, same)
+    if name == "after" then check.equal(select(2, cawb((words:gsub("%-%-teach %-%-set", "--set")))), 0) end
+    check.equal(select(2, cawb(words)), 0)
+  end
+  local tasks = lines(dir .. "/drawn/taught.jsonl")
+  check.equal(#tasks, 2)
+  check.equal(tasks[1].graph, tasks[2].graph)
+  check.equal(tasks[1].prompt ~= tasks[2].prompt and tasks[1].name ~= tasks[2].name, true)
+  check.equal(read(dir .. "/after/texts.jsonl"), read(dir .. "/drawn/texts.jsonl"))
+  check.equal(select(2, cawb(("--out %s/once --count 1 --quiet %s --set teach.twice=false"):format(dir, same))), 0)
+  check.equal(#lines(dir .. "/once/taught.jsonl"), 1)
 end)
 
 check.test("the same command does nothing again, and --count 0 writes the files again", function()

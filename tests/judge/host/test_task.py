@@ -1,8 +1,10 @@
 """Loading a user's file: overrides, and errors that name file and line."""
 import ast
+import gc
 import os
 import sys
 import unittest
+import weakref
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
@@ -10,7 +12,8 @@ from hostcase import PACKAGES, HAVE_TORCH, Loaded, TaskCase, task
 
 if HAVE_TORCH:
     import torch
-    from cawb_host.judge.task import plain
+    from cawb_host import operations
+    from cawb_host.judge.task import plain, sketch
 
 PLAIN = """
     import torch
@@ -35,6 +38,34 @@ class Prepare(TaskCase):
         self.assertTrue(self.host.call("prepare", device="cpu", compile=True, threads=2)["ok"])
         self.assertEqual(self.host.call("prepare", device="cuda:99")["name"], "missing")
         self.assertTrue(self.load(PLAIN).reply["ok"])
+
+
+class Cycle:
+    def __init__(self):
+        self.me = self
+
+
+class Memory(TaskCase):
+    def test_garbage_goes_with_each_task_and_what_imports_made_is_looked_through_once(self):
+        self.addCleanup(gc.unfreeze)
+        host = operations.Host()
+        host.collect()
+        frozen = gc.get_freeze_count()
+        self.assertGreater(frozen, 10000)
+        seen = weakref.ref(Cycle())
+        self.assertIsNotNone(seen())
+        host.collect()
+        self.assertIsNone(seen())
+        self.assertLessEqual(gc.get_freeze_count(), frozen)
+
+    def test_sizes_that_are_tried_leave_nothing(self):
+        path = self.write(PLAIN)
+        def known():
+            return len(getattr(torch._subclasses.FakeTensorMode, "cache", ()))
+        before = known()
+        for batch in (3, 5, 7):
+            sketch.sketch(path, {"batch_size": batch}, 1, torch.device("cpu"))
+        self.assertEqual(known(), before)
 
 
 class Errors(TaskCase):

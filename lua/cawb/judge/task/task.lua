@@ -78,12 +78,15 @@ end
 --- task's seed and from how often it was evaluated, not from what was evaluated before it.
 function Task:begin_evaluation(hash)
   self.evaluated[hash] = (self.evaluated[hash] or 0) + 1
-  self.next_seed = seeds.generator(("%s:%s:%d"):format(self.seed, hash, self.evaluated[hash]))
+  self.next_seed = seeds.generator(("%s:%s:%d"):format(self.seed, self.shared or hash, self.evaluated[hash]))
   self.finite = nil
 end
 
 --- Secrets of the evaluations that come now follow from another seed.
 function Task:reseed(seed) self.seed, self.evaluated = seed, {} end
+
+--- From here on candidates have the same secrets: a compiler's, which nobody writes to pass. Inputs and references are made once then.
+function Task:share_secrets() self.shared = "shared" end
 
 --- What outputs are to be filled with: one call NaN, the next a number.
 function Task:new_poison()

@@ -16,6 +16,8 @@ local wire = require "cawb.base.wire"
 
 local M = {}
 
+M.batch = 4                            -- of the small sizes, at most
+
 local Maker = {}
 Maker.__index = Maker
 
@@ -166,7 +168,7 @@ end
 local function small(self, row)
   local all = options.copy(self.options)
   all.scale.memory, all.scale.operations = self.how.memory, self.how.operations
-  local batch = math.min(row.found.batch, 4)
+  local batch = math.min(row.found.batch, M.batch)
   local quick = sizes.shrink(self.host, row.path, row.found.constants, batch, self.how)
   all.task = quick or { batch_size = batch }
   if not quick then
@@ -174,6 +176,7 @@ local function small(self, row)
     if not fitted then return nil, message, name end
   end
   all.scale.mode = "none"
+  self.fitted = { number = row.number, task = all.task, memory = self.how.memory, operations = self.how.operations }
   return all
 end
 

@@ -24,6 +24,12 @@ local function largest_of(graph)
   return most
 end
 
+local function flops_of(graph)
+  local flops = 0.0
+  for _, op in ipairs(graph) do flops = flops + op.flops end
+  return flops
+end
+
 --- What a task is with a batch on a device of this `info`: { batch =, graph = of graphs.lua, eager_s =, compile_s =, bytes =, flops =, largest = bytes
 --- of a tensor }, or nil, message, name.
 function M.look(host, path, batch, info, seconds)
@@ -31,9 +37,8 @@ function M.look(host, path, batch, info, seconds)
     init_seed = 42 }, { timeout = seconds })
   if not sketch then return nil, message, name end
   local graph = graphs.of(sketch)
-  local times, flops = modelled.times(graph.ops, info.rates, info.sms, sketch.memory), 0.0
-  for _, op in ipairs(graph.ops) do flops = flops + op.flops end
-  return { batch = batch, graph = graph, eager_s = times.eager, compile_s = times.compile, bytes = sketch.bytes, flops = flops,
+  local times = modelled.times(graph.ops, info.rates, info.sms, sketch.memory)
+  return { batch = batch, graph = graph, eager_s = times.eager, compile_s = times.compile, bytes = sketch.bytes, flops = flops_of(graph.ops),
            largest = largest_of(sketch.graph), outputs = sketch.outputs, constants = sketch.task.constants }
 end
 
@@ -87,9 +92,7 @@ function M.shrink(host, path, constants, batch, how)
       if name ~= "batch_size" and math.type(value) == "integer" then overrides[name] = halved(value, times) end
     end
     local sketch = host:call({ op = "sketch", path = wire.path(path), overrides = overrides, init_seed = 42 }, { timeout = how.seconds })
-    local flops = 0.0
-    for _, op in ipairs(sketch and sketch.graph or {}) do flops = flops + op.flops end
-    if sketch and sketch.bytes <= how.memory and flops <= how.operations then return overrides end
+    if sketch and sketch.bytes <= how.memory and flops_of(sketch.graph) <= how.operations then return overrides end
   end
 end
 

@@ -75,7 +75,8 @@ function M.markdown(set, found)
   for _, cells in ipairs(split_rows(found)) do markdown(lines, cells) end
   add("")
   for _, name in ipairs(split.names) do add(("* `%s`: %s"):format(name, meanings[name])) end
-  add("", "No two tasks have the same operator graph, and no two rows the same message and text. " .. (about.benchmark
+  add("", "No two tasks have the same operator graph and sizes, and no two rows the same message and text. A graph is taught at one or two sizes, "
+    .. "which are of the same split. " .. (about.benchmark
     and ("No task has its operator graph in common with one of the benchmark's %d tasks (hash %s)."):format(about.benchmark_tasks, about.benchmark)
     or "No benchmark was given (`--benchmark FILE`), so nothing is said of what the set has in common with one."), "")
   add("## Tasks without a text", "", ("%d; why:"):format(#found.refused), "")

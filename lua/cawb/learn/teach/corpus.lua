@@ -7,6 +7,7 @@ local core = require "cawb.core"
 local card = require "cawb.learn.teach.card"
 local export = require "cawb.learn.synth.export"
 local file = require "cawb.base.file"
+local lists = require "cawb.base.lists"
 local split = require "cawb.learn.teach.split"
 local teacher = require "cawb.learn.teach.teacher"
 
@@ -22,6 +23,9 @@ local task_columns = { "name", "id", "ops", "data_source", "code", "prompt", "sp
 -- What the host of a maker or the machine may do that is not the task's fault.
 local worlds = { interrupted = true, missing = true, io = true }
 
+-- How many texts a task has, at all of its sizes.
+local function counted(data) return #(data.texts or {}) + (data.beside and counted(data.beside) or 0) end
+
 --- Teach one kept task of a set: `row` = { number =, code = text }. `maker` has the task host, the device and the folder; `how` and
 --- `options` are the teacher's. Returns how many texts there are, and why there is none; or nil, message, name.
 function M.teach(set, maker, row, how, options)
@@ -29,7 +33,8 @@ function M.teach(set, maker, row, how, options)
   if not ok then return nil, message, name end
   local data
   data, message, name = teacher.teach { code = row.code, path = ("%s/%06d-taught.py"):format(maker.folder, row.number), device = maker.device,
-    host = { maker.host, maker.hello }, options = options, how = how, seed = row.number }
+    host = { maker.host, maker.hello }, options = options, how = how, seed = row.number,
+    fitted = maker.fitted and maker.fitted.number == row.number and maker.fitted or nil }
   os.remove(("%s/%06d-taught.py"):format(maker.folder, row.number))
   if not data then
     if worlds[name] then return nil, message, name end
@@ -39,12 +44,12 @@ function M.teach(set, maker, row, how, options)
   end
   ok, message, name = set:teach(row.number, data)
   if not ok then return nil, message, name end
-  return #(data.texts or {}), data.refused
+  return counted(data), data.refused
 end
 
 -- ---- files
 
-local function name_of(number, ops) return (("%d_%s"):format(number, table.concat(ops, "+")):gsub("[^%w_.+-]+", "_"):sub(1, 80)) end
+local function name_of(number, ops) return (("%s_%s"):format(number, table.concat(ops, "+")):gsub("[^%w_.+-]+", "_"):sub(1, 80)) end
 
 local function told(role, text) return core.json.array { { role = role, content = text } } end
 
@@ -55,9 +60,9 @@ local function least(texts, key)
 end
 
 -- A taught task as the row of the suite.
-local function task_row(row, data, how)
+local function task_row(row, data, how, letter)
   local ops, first = row.data.ops, data.texts[1]
-  return { name = name_of(row.number, ops), id = row.number, ops = core.json.encode(ops), data_source = row.data.data_source, code = data.code,
+  return { name = name_of(row.number .. letter, ops), id = row.number, ops = core.json.encode(ops), data_source = row.data.data_source, code = data.code,
     prompt = data.prompt, split = split.of(ops, data.shape, how), number = row.number, graph = row.graph, texts = #data.texts,
     best_s = least(data.texts, "time_s"), default_s = first.time_s, compile_s = first.compile and first.compile * first.time_s,
     eager_s = first.eager and first.eager * first.time_s, licence = row.data.licence }
@@ -69,18 +74,30 @@ local function text_row(of, text)
     of_best = of.best_s / text.time_s, schedule = text.schedule, data_source = of.data_source, licence = of.licence }
 end
 
+-- The task at each of its sizes, with what is taught of it. Where some of the sizes are held out, the others are left out: what is held out
+-- has no graph that is learnt.
+local function lessons_of(row, data, how)
+  local list = {}
+  for _, part in ipairs { { "", data }, { "b", data.beside or {} } } do
+    if part[2].texts then list[#list + 1] = { task = task_row(row, part[2], how, part[1]), data = part[2] } end
+  end
+  local function held(one) return one.task.split == "sizes" end
+  return lists.any(list, held) and lists.filter(list, held) or list
+end
+
 --- All rows: { tasks =, texts =, refused = { { number, why } } }. A text that two tasks have, with the same message before it, is there once.
 function M.rows(set, rows, how)
   local found, seen = { tasks = {}, texts = {}, refused = {} }, {}
   local all = set:texts()
   for _, row in ipairs(rows) do
     local data = row.status == "kept" and all[row.number]
-    if data and data.refused then found.refused[#found.refused + 1] = { row.number, data.refused }
-    elseif data and not seen[data.prompt] then
-      seen[data.prompt] = true
-      local task = task_row(row, data, how)
-      found.tasks[#found.tasks + 1] = task
-      for _, text in ipairs(data.texts) do found.texts[#found.texts + 1] = text_row(task, text) end
+    if data and data.refused then found.refused[#found.refused + 1] = { row.number, data.refused } end
+    for _, one in ipairs(data and lessons_of(row, data, how) or {}) do
+      if not seen[one.data.prompt] then
+        seen[one.data.prompt] = true
+        found.tasks[#found.tasks + 1] = one.task
+        for _, text in ipairs(one.data.texts) do found.texts[#found.texts + 1] = text_row(one.task, text) end
+      end
     end
   end
   return found

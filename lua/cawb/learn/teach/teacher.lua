@@ -6,9 +6,12 @@ local compose = require "cawb.compose.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local judge = require "cawb.judge.judge"
+local maker = require "cawb.learn.synth.make"
 local options = require "cawb.base.options"
 local short = require "cawb.agent.short"
+local sizes = require "cawb.learn.synth.sizes"
 local tasks = require "cawb.judge.task.task"
+local wire = require "cawb.base.wire"
 
 local M = {}
 
@@ -111,23 +114,78 @@ local function lesson(task, spec, all)
   return { prompt = table.concat(lines, "\n"), texts = texts, wrong = wrong }
 end
 
---- The texts of one task: `spec` = { code =, path = for its file, device =, host = { process, hello }, options = M.options, how =, seed = a number }.
---- Returns { code = at the sizes that are taught, prompt =, shape = of its first input, texts = rows, wrong = why others were not right } or
---- { refused = why }; or nil, message, name.
+-- ---- sizes
+
+-- The task's shapes and op graph with these sizes, or nil.
+local function sketched(spec, overrides)
+  local seconds = spec.options.deadlines.task
+  return spec.host[1]:call({ op = "sketch", path = wire.path(spec.path), overrides = overrides, init_seed = 42 }, { timeout = seconds })
+end
+
+-- The sizes that were found when the task was made, where they were to be as small.
+local function found_before(spec, all)
+  local there = spec.fitted
+  return there and there.memory == all.scale.memory and there.operations == all.scale.operations and there.task or nil
+end
+
+-- Enters the sizes that are taught into the options, as a maker finds them: the batch is small, the others are halved together, as few times
+-- as will do. Where they do not go together the task is shrunk size by size as it is opened.
+local function shrink(spec, all)
+  local quick, own = found_before(spec, all), nil
+  if not quick then own = sketched(spec, all.task) end
+  local constants = own and own.task.constants or {}
+  if math.type(constants.batch_size) == "integer" then
+    local how = { seconds = all.deadlines.task, memory = all.scale.memory, operations = all.scale.operations }
+    all.task.batch_size = math.min(maker.batch, constants.batch_size)
+    quick = sizes.shrink(spec.host[1], spec.path, constants, all.task.batch_size, how)
+  end
+  if quick then all.task, all.scale.mode = quick, "none" end
+end
+
+-- Three quarters of each size that four divides, as overrides; nil where there is none, or they do not go together.
+local function others(spec, given)
+  local overrides, any = {}, false
+  for name, value in pairs(given) do
+    local less = name ~= "batch_size" and math.type(value) == "integer" and value >= 16 and value % 4 == 0
+    overrides[name], any = less and value * 3 // 4 or value, any or less
+  end
+  return any and sketched(spec, overrides) and overrides or nil
+end
+
+-- What is taught of a task at the sizes that `all` names: { code =, prompt =, shape = of its first input, texts = rows, wrong = why others
+-- were not right } or { refused = why }; or nil, message, name.
+local function taught(spec, all)
+  local task <close>, lost, why = tasks.open(spec.path, { device = spec.device, options = all, host = spec.host,
+    seed = ("%016x"):format(spec.seed) })
+  if not task then return nil, lost, why end
+  task:share_secrets()
+  local found
+  found, why, lost = lesson(task, spec, all)
+  if not found then
+    if lost then return nil, why, lost end
+    return { refused = why }
+  end
+  found.code, found.shape = M.at_sizes(spec.code, all.task), task.inputs[1] and task.inputs[1].shape or {}
+  return found
+end
+
+--- The texts of one task: `spec` = { code =, path = for its file, device =, host = { process, hello }, options = M.options, how =, seed = a number,
+--- fitted = sizes that were found when the task was made, or nil }.
+--- Returns { code = at the sizes that are taught, prompt =, shape = of its first input, texts = rows, wrong = why others were not right,
+--- beside = the same at other sizes, or nil } or { refused = why }; or nil, message, name.
 function M.teach(spec)
   local ok, message, name = file.write(spec.path, spec.code)
   if not ok then return nil, message, name end
   local all = options.copy(spec.options)
-  local task <close>, lost, why = tasks.open(spec.path, { device = spec.device, options = all, host = spec.host,
-    seed = ("%016x"):format(spec.seed) })
-  if not task then return nil, lost, why end
+  shrink(spec, all)
   local found
-  found, why, name = lesson(task, spec, all)
-  if not found then
-    if name then return nil, why, name end
-    return { refused = why }
-  end
-  found.code, found.shape = M.at_sizes(spec.code, all.task), task.inputs[1] and task.inputs[1].shape or {}
+  found, message, name = taught(spec, all)
+  local other = found and found.texts and spec.how.twice and others(spec, all.task)
+  if not other then return found, message, name end
+  local again = options.copy(spec.options)
+  again.task, again.scale.mode = other, "none"
+  found.beside, message, name = taught(spec, again)
+  if not found.beside then return nil, message, name end
   return found
 end
 

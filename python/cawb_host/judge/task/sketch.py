@@ -17,7 +17,9 @@ from cawb_host.base.tensors import describe_all as describe_all_inputs
 def sketch(path, overrides, seed, device):
     task = Task(path, overrides)
     strict()
-    with FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad(), made_on(device):
+    shapes = FakeTensorMode(allow_non_fake_inputs=True)
+    shapes.cache_enabled = False      # of sizes that are seen once; it would keep them all
+    with shapes, torch.no_grad(), made_on(device):
         seed_all(seed)
         with task.elsewhere(device):
             module, inputs = built(task), mapped(task.make_inputs(), lambda t: t.detach())
