@@ -2,7 +2,7 @@
 
 local rewritten = dofile "tests/compose/rewritten.lua"
 local check = rewritten.check
-local evaluate = require "cawb.compose.ir.tree.evaluate"
+local evaluate = dofile "tests/compose/evaluate.lua"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local interpret = dofile "tests/compose/interpret.lua"
