@@ -44,7 +44,6 @@ local function layer(g, op, x, w, states, reverse, below)
     gates = gates[op.name], below = of_below(g, below, w) }
 end
 
--- Side by side along the last dimension.
 local function beside(g, a, b)
   local rank = #a.shape
   return g:concatenate({ a, b }, rank, index.with(a.shape, rank, 2 * a.shape[rank]))

@@ -68,6 +68,52 @@ function M.rot90(g, op)
   end) }
 end
 
+-- Rows by number: dimensions of the index take the place of x's axis.
+local function taken_along(g, x, at, axis, shape)
+  local rank = #at.shape
+  local where = g:view(at, shape, function(i) return { table.unpack(i, axis, axis + rank - 1) } end)
+  if rank == 0 then
+    local one = { table.unpack(shape) }
+    table.insert(one, axis, 1)
+    return g:reshape(g:pick(x, g:broadcast(g:reshape(at, {}), one), axis), shape)
+  end
+  -- x with the index's dimensions behind the picked one, which it does not depend on
+  local source = g:view(x, index.with(shape, axis, x.shape[axis]), function(i)
+    return lists.joined({ table.unpack(i, 1, axis) }, { table.unpack(i, axis + rank) })
+  end)
+  return g:pick(source, where, axis)
+end
+
+function M.embedding(g, op)
+  return { taken_along(g, op.by.weight, op.by.indices, 1, op.out[1].shape) }
+end
+
+function M.index_select(g, op)
+  local x = op.x[1]
+  if #x.shape == 0 then return { g:broadcast(x, op.out[1].shape) } end
+  return { taken_along(g, x, op.by.index, op.args.dim % #x.shape + 1, op.out[1].shape) }
+end
+
+function M.gather(g, op)
+  if #op.x[1].shape == 0 then return { g:broadcast(op.x[1], op.out[1].shape) } end
+  return { g:pick(op.x[1], op.by.index, op.args.dim % #op.x[1].shape + 1) }
+end
+
+-- x[a, b, ...]: index tensors for dimensions that are neighbours, behind some that are whole.
+function M.index(g, op)
+  local x, list = op.by.self, { table.unpack(op.x, 2) }
+  local given, axis = op.given.indices or {}, 1
+  while given[axis] == false do axis = axis + 1 end
+  for k = 0, #list - 1 do
+    if given[axis + k] == false then return nil, "its index tensors are not for neighbouring dimensions" end
+  end
+  if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data; torch.where, or a product with the mask, keeps them" end
+  local together = graphs.together(list)
+  local node, at = x, list[1]
+  if #list > 1 then node, at = tools.flattened(g, x, list, axis) end
+  return { taken_along(g, node, g:broadcast(at, together), axis, op.out[1].shape) }
+end
+
 function M.take(g, op)
   local x, at = g:flat(op.x[1]), g:flat(op.by.index)
   return { g:reshape(g:pick(x, at, 1), op.out[1].shape) }

@@ -8,9 +8,10 @@ local M = {}
 
 local function axis(d, rank) return (d or 0) % rank + 1 end
 
--- The dimensions but two, in order.
-local function others(rank, a, b)
-  return lists.filter(lists.times(rank, function(d) return d end), function(d) return d ~= a and d ~= b end)
+-- The two dimensions of a diagonal's plane, by these defaults, its offset, and the other dimensions in order.
+local function plane(op, rank, first, second)
+  local a, b = axis(op.args.dim1 or first, rank), axis(op.args.dim2 or second, rank)
+  return a, b, op.args.offset or 0, lists.filter(lists.times(rank, function(d) return d end), function(d) return d ~= a and d ~= b end)
 end
 
 -- In the plane of dimensions a and b: for an index i the place along the diagonal, and the guards that hold only on it.
@@ -26,8 +27,7 @@ end
 
 function M.diag_embed(g, op)
   local out = op.out[1].shape
-  local a, b, offset = axis(op.args.dim1 or -2, #out), axis(op.args.dim2 or -1, #out), op.args.offset or 0
-  local rest = others(#out, a, b)
+  local a, b, offset, rest = plane(op, #out, -2, -1)
   local view = g:view(op.x[1], out, function(i) return on(i, rest, (diagonal(i, a, b, offset))) end,
     function(i) return (select(2, diagonal(i, a, b, offset))) end, 0)
   view.diagonal = { a = a, b = b, offset = offset }
@@ -36,8 +36,7 @@ end
 
 function M.diagonal_copy(g, op)
   local x, out = op.x[1], op.out[1].shape
-  local a, b, offset = axis(op.args.dim1, #x.shape), axis(op.args.dim2 or 1, #x.shape), op.args.offset or 0
-  local rest = others(#x.shape, a, b)
+  local a, b, offset, rest = plane(op, #x.shape, 0, 1)
   return { g:view(x, out, function(i)
     local j = {}
     for k, d in ipairs(rest) do j[d] = i[k] end
@@ -54,8 +53,7 @@ end
 
 function M.diagonal_scatter(g, op)
   local x, y = op.x[1], op.by.src
-  local a, b, offset = axis(op.args.dim1, #x.shape), axis(op.args.dim2 or 1, #x.shape), op.args.offset or 0
-  local rest = others(#x.shape, a, b)
+  local a, b, offset, rest = plane(op, #x.shape, 0, 1)
   return written(g, x, y, function(i)
     local place, guards = diagonal(i, a, b, offset)
     return on(i, rest, place), guards

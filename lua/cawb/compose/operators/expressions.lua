@@ -185,13 +185,10 @@ function M.of(name, args, dtype)
   return template
 end
 
---- Whether an operator's result is a truth.
 function M.is_truth(name) return truth[name] ~= nil end
 
---- Whether the operator is in the table.
 function M.knows(name) return (any[name] or truth[name] or float[name] or whole[name]) ~= nil end
 
---- The names of all of them, in any order.
 function M.names()
   local list = {}
   for _, t in ipairs { any, truth, float, whole } do

@@ -116,7 +116,6 @@ local function write(self, t, node)
   held[k] = { node = partly(self, h, t, node), shape = h.shape, strides = h.strides, offset = h.offset, dtype = h.dtype }
 end
 
--- Inputs, parameters, constants.
 local function leaf(self, base)
   local g = self.graph
   if base.source == "nothing" then return g:fill(0, base.shape, base.dtype) end   -- it may hold anything

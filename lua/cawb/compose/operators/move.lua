@@ -1,6 +1,5 @@
--- Operators that compute nothing: they make, copy, join, shift and pick elements.
+-- Operators that compute nothing: they make, copy, join, shift and pad elements.
 
-local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
@@ -130,6 +129,35 @@ function M.constant_pad_nd(g, op)
   end, op.args.value or 0) }
 end
 
+-- x with `before` and `after` more elements along axis d, which has n elements. An element at place e ahead of the first one comes
+-- from place `low(e)` of x; an element behind the last one from `high(e, n)`.
+local function padded(g, x, d, before, after, low, high)
+  if before == 0 and after == 0 then return x end
+  local n, shape = x.shape[d], { table.unpack(x.shape) }
+  shape[d] = n + before + after
+  local function place(i) return index.plus(i[d], -before) end
+  return g:join(shape, {
+    { x, function(i) return index.with(i, d, low(place(i))) end, function(i) return { index.back(place(i), 0) } end },
+    { x, function(i) return index.with(i, d, high(place(i), n)) end, function(i) return { index.plus(place(i), -n) } end },
+    { x, function(i) return index.with(i, d, place(i)) end } })
+end
+
+local function pad(low, high)
+  return function(g, op)
+    local x, sizes = op.x[1], op.args.padding
+    for k = 1, #sizes, 2 do
+      x = padded(g, x, #x.shape - (k - 1) // 2, sizes[k], sizes[k + 1], low, high)
+    end
+    return { x }
+  end
+end
+
+local reflection = pad(function(e) return index.scale(e, -1) end, function(e, n) return index.back(e, 2 * n - 1) end)
+local replication = pad(function() return index.const(0) end, function(_, n) return index.const(n - 1) end)
+
+M.reflection_pad1d, M.reflection_pad2d, M.reflection_pad3d = reflection, reflection, reflection
+M.replication_pad1d, M.replication_pad2d, M.replication_pad3d = replication, replication, replication
+
 M["repeat"] = function(g, op)
   local x, out = op.x[1], op.out[1].shape
   return { g:view(x, out, function(i)
@@ -168,6 +196,19 @@ function M.pixel_shuffle(g, op)
   end) }
 end
 
+function M.pixel_unshuffle(g, op)
+  local x, out, r = op.x[1], op.out[1].shape, op.args.downscale_factor
+  local n = #out
+  return { g:view(x, out, function(i)
+    local j = { table.unpack(i) }
+    local inner = index.mod(i[n - 2], r * r)
+    j[n - 2] = index.div(i[n - 2], r * r)
+    j[n - 1] = index.add(index.div(inner, r), i[n - 1], r)
+    j[n] = index.add(index.mod(inner, r), i[n], r)
+    return j
+  end) }
+end
+
 function M.channel_shuffle(g, op)
   local x, groups = op.x[1], op.args.groups
   return { g:view(x, x.shape, function(i)
@@ -175,52 +216,6 @@ function M.channel_shuffle(g, op)
   end) }
 end
 M.native_channel_shuffle = M.channel_shuffle
-
--- Rows by number: dimensions of the index take the place of x's axis.
-local function taken_along(g, x, at, axis, shape)
-  local rank = #at.shape
-  local where = g:view(at, shape, function(i) return { table.unpack(i, axis, axis + rank - 1) } end)
-  if rank == 0 then
-    local one = { table.unpack(shape) }
-    table.insert(one, axis, 1)
-    return g:reshape(g:pick(x, g:broadcast(g:reshape(at, {}), one), axis), shape)
-  end
-  -- x with the index's dimensions behind the picked one, which it does not depend on
-  local source = g:view(x, index.with(shape, axis, x.shape[axis]), function(i)
-    return lists.joined({ table.unpack(i, 1, axis) }, { table.unpack(i, axis + rank) })
-  end)
-  return g:pick(source, where, axis)
-end
-
-function M.embedding(g, op)
-  return { taken_along(g, op.by.weight, op.by.indices, 1, op.out[1].shape) }
-end
-
-function M.index_select(g, op)
-  local x = op.x[1]
-  if #x.shape == 0 then return { g:broadcast(x, op.out[1].shape) } end
-  return { taken_along(g, x, op.by.index, op.args.dim % #x.shape + 1, op.out[1].shape) }
-end
-
-function M.gather(g, op)
-  if #op.x[1].shape == 0 then return { g:broadcast(op.x[1], op.out[1].shape) } end
-  return { g:pick(op.x[1], op.by.index, op.args.dim % #op.x[1].shape + 1) }
-end
-
--- x[a, b, ...]: index tensors for dimensions that are neighbours, behind some that are whole.
-function M.index(g, op)
-  local x, list = op.by.self, { table.unpack(op.x, 2) }
-  local given, axis = op.given.indices or {}, 1
-  while given[axis] == false do axis = axis + 1 end
-  for k = 0, #list - 1 do
-    if given[axis + k] == false then return nil, "its index tensors are not for neighbouring dimensions" end
-  end
-  if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data; torch.where, or a product with the mask, keeps them" end
-  local together = graphs.together(list)
-  local node, at = x, list[1]
-  if #list > 1 then node, at = tools.flattened(g, x, list, axis) end
-  return { taken_along(g, node, g:broadcast(at, together), axis, op.out[1].shape) }
-end
 
 -- The first half of an axis times the sigmoid of the other.
 function M.glu(g, op)

@@ -12,8 +12,8 @@ local types = require "cawb.torch.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "bound", "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "pad", "resize", "antialiased", "diagonal",
-                         "special", "running", "copies", "sample", "heads" } do
+for _, room in ipairs { "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "resize", "diagonal", "special", "running", "copies",
+                         "sample", "heads" } do
   for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
 end
 

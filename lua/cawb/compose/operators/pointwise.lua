@@ -12,7 +12,6 @@ local types = require "cawb.torch.types"
 
 local M = {}
 
--- The operator's tree, or nil.
 local function template(op)
   local line = expressions.of(op.name, op.args, "float32")
   return line and text.read(line, "float32")

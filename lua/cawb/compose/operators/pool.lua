@@ -6,12 +6,7 @@ local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
--- One value for each dimension of space: a list of one stands for all.
-local function each(list, dims, default)
-  if type(list) == "number" then list = { list } end
-  if not list or #list == 0 then list = default end
-  return lists.times(dims, function(d) return #list == 1 and list[1] or list[d] end)
-end
+local each = tools.each
 
 -- A window's sizes, steps, paddings and dilations, and the dimensions ahead of space.
 local function window(op, x, dims)

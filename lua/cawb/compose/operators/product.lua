@@ -34,7 +34,6 @@ end
 function M.mm(g, op) return { product(g, op.x[1], op.x[2]) } end
 M.bmm = M.mm
 
--- beta * c + alpha * a b.
 local function added(g, op, c, a, b)
   local alpha, beta = op.args.alpha or 1, op.args.beta or 1
   local columns = #c.shape == 1 and c.shape[1] == b.shape[#b.shape]
@@ -110,10 +109,7 @@ end
 -- The geometry of a convolution: its dimensions of space, and for each of them size, stride, ...
 local function geometry(op, x, w)
   local dims = #x.shape - 2
-  local function each(v, default)
-    if type(v) == "number" then v = { v } end
-    return lists.times(dims, function(d) return v and (#v == 1 and v[1] or v[d]) or default end)
-  end
+  local function each(list, default) return tools.each(list, dims, { default }) end
   return { dims = dims, groups = op.args.groups or 1, transposed = op.args.transposed == true,
            stride = each(op.args.stride, 1), padding = each(op.args.padding, 0), dilation = each(op.args.dilation, 1),
            output_padding = each(op.args.output_padding, 0), taps = { table.unpack(w.shape, 3) } }
@@ -199,12 +195,9 @@ end
 
 -- A transposed convolution of one channel a group and of stride 1 is a plain one with turned weights, which a generator of windows makes.
 local function turned(g, w, c)
-  for d = 1, c.dims do
-    local back = c.dilation[d] * (c.taps[d] - 1) - c.padding[d]
-    if c.stride[d] ~= 1 or back < 0 then return w, c end
-  end
-  local plain = setmetatable({ transposed = false, padding = {} }, { __index = c })
-  for d = 1, c.dims do plain.padding[d] = c.dilation[d] * (c.taps[d] - 1) - c.padding[d] end
+  local padding = lists.times(c.dims, function(d) return c.dilation[d] * (c.taps[d] - 1) - c.padding[d] end)
+  if lists.any(padding, function(n, d) return c.stride[d] ~= 1 or n < 0 end) then return w, c end
+  local plain = setmetatable({ transposed = false, padding = padding }, { __index = c })
   return g:view(w, w.shape, function(i)
     local j = { i[1], i[2] }
     for d = 1, c.dims do j[d + 2] = index.plus(index.scale(i[d + 2], -1), c.taps[d] - 1) end

@@ -144,7 +144,6 @@ local function wide(g, x, shape, ...)
   return g:view(x, shape, function(i) return lists.map(dims, function(d) return i[d] end) end)
 end
 
--- The rows of a table that a list names.
 local function rows_of(g, table_, at, width)
   local n = at.shape[1]
   return g:pick(table_, g:broadcast(g:reshape(at, { n, 1 }), { n, width }), 1)

@@ -46,7 +46,6 @@ local function moments(g, x, axes, eps)
   return middle, g:map("1.0 / sqrt(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) }), lost
 end
 
--- The mean as one number.
 local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
 
 -- (x - mean) * rstd * weight + bias, without weight or bias if there is none. The mean's rounding error is subtracted behind the
@@ -79,8 +78,7 @@ function M.rms_norm(g, op)
   local eps = op.args.eps or 1.1920928955078125e-07
   local rstd = g:map("1.0 / sqrt(A + B)", x.dtype,
     { tools.divided(g, sum, tools.count(x.shape, axes)), g:fill(eps, {}, x.dtype) })
-  if not op.by.weight then return { g:map("A * B", x.dtype, { x, rstd }), rstd } end
-  return { g:map("A * B * C", x.dtype, { x, rstd, op.by.weight }), rstd }
+  return { g:map(op.by.weight and "A * B * C" or "A * B", x.dtype, { x, rstd, op.by.weight }), rstd }
 end
 M._fused_rms_norm = M.rms_norm
 

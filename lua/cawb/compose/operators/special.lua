@@ -1,4 +1,4 @@
--- Special functions, computed in float64 whatever their type: none is then less exact than PyTorch's own. And a
+-- Special functions, computed in float64 whatever their type: none is then less exact than PyTorch's own. Bounds, by numbers or by tensors. And a
 -- leaky ReLU whose slope is drawn in training mode.
 
 local expressions = require "cawb.compose.operators.expressions"
@@ -41,6 +41,27 @@ function M.mvlgamma(g, op)
   for j = 0, p - 1 do text = ("%s + lgamma(A - %.1f)"):format(text, j / 2) end
   return { g:map(("%s + %.17g"):format(text, p * (p - 1) / 4 * math.log(math.pi)), op.out[1].dtype, { op.x[1] }, "float64") }
 end
+
+local least, most = "maximum(A, B)", "minimum(A, B)"
+
+-- A bound that is a tensor is a maximum or a minimum.
+local function bound(low, high)
+  return function(g, op)
+    local x, dtype = op.x[1], op.out[1].dtype
+    if not (op.by[low or ""] or op.by[high or ""]) then
+      return { g:map(expressions.of(op.name, op.args, dtype), dtype, { x }) }
+    end
+    local lo, hi = low and op.by[low], high and op.by[high]
+    lo = lo or low and op.args[low] ~= nil and g:fill(op.args[low], {}, dtype)
+    hi = hi or high and op.args[high] ~= nil and g:fill(op.args[high], {}, dtype)
+    if lo then x = g:map(least, dtype, { x, lo }) end
+    if hi then x = g:map(most, dtype, { x, hi }) end
+    return { x }
+  end
+end
+
+M.clamp, M.clip = bound("min", "max"), bound("min", "max")
+M.clamp_min, M.clamp_max = bound("min", nil), bound(nil, "max")
 
 function M.rrelu_with_noise(g, op)
   if op.args.training then return nil, "it draws its slopes at random; in eval() they are the middle of their range" end

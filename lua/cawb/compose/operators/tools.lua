@@ -19,7 +19,6 @@ function M.span(first, last)
   return set
 end
 
---- All dimensions but d, as a set.
 function M.all_but(rank, d)
   local set = M.axes_of(nil, rank)
   set[d] = nil
@@ -41,13 +40,18 @@ function M.is_summed(dtype) return summed[dtype] == true end
 --- The dimension, from 1, that an argument names, or else this default; both from 0, or counted from the end.
 function M.axis(dim, default, rank) return (dim or default) % math.max(rank, 1) + 1 end
 
+--- One value for each of so many dimensions: a number, or a list of one, stands for all; without a list those of `default`.
+function M.each(list, dims, default)
+  if type(list) == "number" then list = { list } end
+  if not list or #list == 0 then list = default end
+  return lists.times(dims, function(d) return #list == 1 and list[1] or list[d] end)
+end
+
 --- The operand in the type that the result is computed in.
 function M.taken(g, x, dtype) return x.dtype == dtype and x or g:map("A", dtype, { x }, dtype) end
 
---- A node over a number.
 function M.divided(g, x, n) return g:map("A / B", x.dtype, { x, g:fill(n, {}, x.dtype) }) end
 
---- The mean over a set of dimensions.
 function M.mean(g, x, axes, keepdim)
   return M.divided(g, g:reduce("sum", x, axes, keepdim), M.count(x.shape, axes))
 end
