@@ -71,7 +71,6 @@ function M.possible(node, i)
   return list, false
 end
 
--- Guards as C.
 local function words(guards) return table.concat(lists.map(guards, function(e) return index.c(e) .. " >= 0" end), " && ") end
 
 --- C of the condition that expressions are not negative; nil where they never are.
@@ -89,14 +88,8 @@ local function view(self, node, i)
   local name, register = self:name "v", types.register(node.dtype)
   self:line(whole and "%s %s;" or "%s %s = %s;", register, name, types.literal(node.fill or 0, node.dtype))
   self.guarded = self.guarded + 1
-  local opened = 0
   for k, one in ipairs(list) do
-    if #one.guards > 0 then
-      self:open((k > 1 and "else " or "") .. "if (%s) {", words(one.guards))
-    else
-      self:open "else {"
-    end
-    opened = opened + 1
+    self:open((k > 1 and "else " or "") .. (#one.guards > 0 and "if (%s) {" or "{"), words(one.guards))
     self:line("%s = %s;", name, self:value(node.inputs[one.piece.input], views.at(one.piece, i)))
     self:close()
   end
@@ -154,8 +147,8 @@ function Body:join_place(op, best, at, value, place)
   self:line("%s = %s ? %s : %s, %s = %s ? %s : %s;", best, better, value, best, at, better, place, at)
 end
 
--- The reduce's input at indices where its axes are these.
-local function merged(node, i, at)
+--- The indices of a reduce's input where its axes are these.
+function M.merged(node, i, at)
   local j, k, m = {}, 0, 0
   for d = 1, #node.inputs[1].shape do
     if node.axes[d] then
@@ -168,7 +161,6 @@ local function merged(node, i, at)
   end
   return j
 end
-M.merged = merged
 
 --- The sizes of the axes that a reduce joins.
 function M.axes(node)
@@ -182,32 +174,20 @@ local LONG = 32     -- terms of a sum that are added one after the other
 local function loops(self, node, sizes, d, at, into, how, inner)
   if d > #sizes then return inner(at, into) end
   local n, var = sizes[d], self:name "r"
-  at[d] = index.var(var, n)
-  local nested = node.op == "sum" and types.is_float(node.dtype) and (n > LONG or (d < #sizes and n > 1))
-  if n == 1 then
-    at[d] = index.const(0)
-    return loops(self, node, sizes, d + 1, at, into, how, inner)
-  end
-  local register = types.register(node.dtype)
-  if nested and n > LONG then
-    local q, part = self:name "q", self:name "part"
-    self:open("for (int %s = 0; %s < %d; %s += %d) {", q, q, n, q, LONG)
-    self:line("%s %s = %s;", register, part, how.start)
-    self:open("for (int %s = %s; %s < min(%s + %d, %d); %s++) {", var, q, var, q, LONG, n, var)
-    loops(self, node, sizes, d + 1, at, part, how, inner)
-    self:close()
-    self:line("%s = %s;", into, how.join(into, part))
-    return self:close()
-  end
-  self:open("for (int %s = 0; %s < %d; %s++) {", var, var, n, var)
+  at[d] = n == 1 and index.const(0) or index.var(var, n)
+  if n == 1 then return loops(self, node, sizes, d + 1, at, into, how, inner) end
+  local nested = node.op == "sum" and types.is_float(node.dtype) and (n > LONG or d < #sizes)
+  local q, part = nested and n > LONG and self:name "q", into
+  if q then self:open("for (int %s = 0; %s < %d; %s += %d) {", q, q, n, q, LONG)
+  else self:open("for (int %s = 0; %s < %d; %s++) {", var, var, n, var) end
   if nested then
-    local part = self:name "part"
-    self:line("%s %s = %s;", register, part, how.start)
-    loops(self, node, sizes, d + 1, at, part, how, inner)
-    self:line("%s = %s;", into, how.join(into, part))
-  else
-    loops(self, node, sizes, d + 1, at, into, how, inner)
+    part = self:name "part"
+    self:line("%s %s = %s;", types.register(node.dtype), part, how.start)
   end
+  if q then self:open("for (int %s = %s; %s < min(%s + %d, %d); %s++) {", var, q, var, q, LONG, n, var) end
+  loops(self, node, sizes, d + 1, at, part, how, inner)
+  if q then self:close() end
+  if nested then self:line("%s = %s;", into, how.join(into, part)) end
   self:close()
 end
 
@@ -224,7 +204,7 @@ local function reduce(self, node, i)
     self:line("long long %s = 0;", at)
   end
   loops(self, node, sizes, 1, {}, acc, how, function(vars, into)
-    local value = converted(self:value(x, merged(node, i, vars)), x.dtype, type)
+    local value = converted(self:value(x, M.merged(node, i, vars)), x.dtype, type)
     if place then
       local name = self:name "v"
       self:line("const %s %s = %s;", types.register(type), name, value)
@@ -241,7 +221,8 @@ local function reduce(self, node, i)
   return at or acc
 end
 
-Body.kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
+M.kinds = { leaf = leaf, map = map, view = view, pick = pick, reduce = reduce }
+Body.kinds = M.kinds
 
 local Refusal = { __tostring = function(e) return e.refused end }
 

@@ -4,7 +4,6 @@
 local bodies = require "cawb.compose.emit.body"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
-local views = require "cawb.compose.ir.view"
 local types = require "cawb.torch.types"
 
 local M = {}
@@ -13,7 +12,6 @@ local M = {}
 local Walk = setmetatable({}, { __index = bodies.class })
 Walk.__index = Walk
 
---- A walk through a kernel; arguments as those of expression.new.
 function M.new(kernel, vector) return setmetatable(expression.new(kernel, vector), Walk) end
 
 function Walk:line() end
@@ -22,56 +20,24 @@ function Walk:store_all() end
 function Walk:open() self.scopes[#self.scopes + 1] = {} end
 function Walk:close() self.scopes[#self.scopes] = nil end
 
-local kinds = {}
+-- Leaves and maps without their text; views, picks and reduces as a body has them.
+local kinds = setmetatable({}, { __index = expression.kinds })
 Walk.kinds = kinds
 
-function kinds.leaf(self, node, i)
-  return expression.is_number(node) and "" or self:load(node, i)
-end
+function kinds.leaf(self, node, i) return expression.is_number(node) and "" or self:load(node, i) end
 
 function kinds.map(self, node, i)
   for _, x in ipairs(node.inputs) do self:value(x, i) end
   return ""
 end
 
-function kinds.view(self, node, i)
-  local list, whole = expression.possible(node, i)
-  local alone = #list == 1 and whole
-  if not alone then self.guarded = self.guarded + 1 end
-  for _, one in ipairs(list) do
-    if not alone then self:open() end
-    self:value(node.inputs[one.piece.input], views.at(one.piece, i))
-    if not alone then self:close() end
-  end
-  if not alone then self.guarded = self.guarded - 1 end
-  return ""
-end
-
-function kinds.pick(self, node, i)
-  local source, at = table.unpack(node.inputs)
-  self:value(at, i)
-  local j = { table.unpack(i) }
-  j[node.axis] = index.var(self:name "i", source.shape[node.axis])
-  return self:value(source, j)
-end
-
-function kinds.reduce(self, node, i)
-  local at = {}
-  for d, n in ipairs(expression.axes(node)) do at[d] = n == 1 and index.const(0) or index.var(self:name "r", n) end
-  self:open()
-  self:value(node.inputs[1], expression.merged(node, i, at))
-  self:close()
-  return ""
-end
-
 --- From here on `self.again` lists what several loops over a row load or compute at the same place, { key, bytes, computed } for a
---- step: it may stay on the chip. `name`: the variable of these loops.
-function Walk:begin_loops(name)
-  self.again, self.seen, self.phase, self.by = {}, {}, 0, { name = name, set = { [name] = true, row = true } }
+--- step: it may stay on the chip. `how.name`: the variable of these loops.
+function Walk:keep(how)
+  self.again, self.seen, self.phase, self.by = {}, {}, 0, { name = how.name, set = { [how.name] = true, row = true } }
 end
 
---- The next loop begins.
-function Walk:next_loop() self.phase = self.phase + 1 end
+function Walk:next_phase() self.phase = self.phase + 1 end
 
 local function note(self, key, place, bytes, computed)
   local by = self.by

@@ -238,15 +238,9 @@ local function write(body, kernel, o, row, on_chip)
   if guard then body:close() end
 end
 
--- What a body or a walk of the kernel is to know: members are computed once for each row, and views may be chosen by the row.
-local function prepare(body, kernel)
-  body.known_only, body.selecting = lists.set(kernel.members), { row = true, k = true }
-  return body
-end
-
--- All of the kernel's statements. Returns the body, its line ahead of the first loop, and the arrays that stay on the chip.
-local function statements(kernel, o)
-  local body = prepare(expression.new(kernel, o.vector), kernel)
+-- All of the kernel's statements, in a body or a walk. Returns it, its line ahead of the first loop, and the arrays that stay on the chip.
+local function statements(body, kernel, o)
+  body.known_only, body.selecting = lists.set(kernel.members), { row = true, k = true }      -- members are computed once for each row
   lanes.places(body, o)
   local row, at = numbering.row(o.rows, o.turned), #body.lines
   local list = body:keep { wanted = o.wanted, ahead = o.stays == "shared", name = "k", slot = lanes.slot(o) }
@@ -266,29 +260,11 @@ local function are_members(kernel)
   return lists.all(kernel.roots, function(root) return members[root] end)
 end
 
--- A loop of a walk over the row: these nodes at their places in each column of a step; `of(x, column)`: node and indices.
-local function walk_loop(walk, o, nodes, of)
-  walk:next_loop()
-  walk:open()
-  for _, x in ipairs(nodes) do
-    for _, column in ipairs(columns_of(o, index.var("k", o.steps))) do walk:value(of(x, column)) end
-  end
-  walk:close()
-end
-
--- What several loops load or compute, as Walk.begin_loops has it; nothing where there is one loop. Raises a refusal where a member is needed at another place than its
+-- What several loops load or compute, as Walk.keep has it; nothing where there is one loop. Raises a refusal where a member is needed at another place than its
 -- row.
 local function loaded_again(kernel, o)
-  local whole, single = parted(kernel)
-  if #o.levels == 1 and #whole == 0 and are_members(kernel) then return {} end
-  local walk, row = prepare(walks.new(kernel, o.vector), kernel), numbering.row(o.rows, o.turned)
-  walk:begin_loops "k"
-  for _, members in ipairs(o.levels) do
-    walk_loop(walk, o, members, function(x, column) return x.inputs[1], inner(x, row, column) end)
-    for _, x in ipairs(members) do walk:know(x, index.unravel(row, x.shape), "") end
-  end
-  walk_loop(walk, o, whole, function(root, column) return root, outer(kernel, root, row, column) end)
-  for _, root in ipairs(single) do walk:value(root, outer(kernel, root, row)) end
+  if #o.levels == 1 and #parted(kernel) == 0 and are_members(kernel) then return {} end
+  local walk = statements(walks.new(kernel, o.vector), kernel, o)
   o.selects = #walk.early > 0
   return walk.again
 end
@@ -353,7 +329,7 @@ function M.accepts(kernel, options, chip) return expression.attempt(describe, ke
 ---   hold            false: not in shared memory
 function M.generate(kernel, options, chip, accepted)
   local o = accepted or describe(kernel, options, chip)
-  local body, at, list = statements(kernel, o)
+  local body, at, list = statements(expression.new(kernel, o.vector), kernel, o)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil
   local bounds = o.stays == "shared" and ("%d, %d"):format(o.threads, o.beside) or tostring(o.threads)

@@ -50,7 +50,6 @@ local function shape(kernel, options)
   return { n = n, v = walk.ends and 1 or v }
 end
 
---- How M.generate makes a kernel; or nil and why it does not.
 function M.accepts(kernel, options) return expression.attempt(shape, kernel, options) end
 
 --- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread; `accepted`: as M.accepts
