@@ -12,31 +12,28 @@ local M = {}
 local Graph = {}
 Graph.__index = Graph
 
---- An empty graph.
 function M.new() return setmetatable({ nodes = {}, outputs = {} }, Graph) end
 
---- How many elements a shape has.
 function M.numel(shape)
   local n = 1
   for _, size in ipairs(shape) do n = n * size end
   return n
 end
 
---- Strides of a contiguous tensor.
 function M.contiguous(shape)
   local strides, step = {}, 1
   for d = #shape, 1, -1 do strides[d], step = step, step * shape[d] end
   return strides
 end
 
-local function same(a, b)
+--- Whether two lists have the same numbers.
+function M.same(a, b)
   if #a ~= #b then return false end
   for i, n in ipairs(a) do
     if n ~= b[i] then return false end
   end
   return true
 end
-M.same = same
 
 --- Adds a node; `from` is the recorded operator.
 function Graph:node(node)
@@ -96,7 +93,7 @@ local function without_ones(from, to)
 end
 
 function Graph:reshape(x, shape)
-  if same(x.shape, shape) then return x end
+  if M.same(x.shape, shape) then return x end
   local at = without_ones(x.shape, shape)
   if at then                           -- so that an index beyond the end, which a guard keeps out, stays simple
     return self:view(x, shape, function(i)
@@ -106,7 +103,6 @@ function Graph:reshape(x, shape)
   return self:view(x, shape, function(i) return index.unravel(index.ravel(i, shape), x.shape) end)
 end
 
---- All elements along one dimension.
 function Graph:flat(x) return self:reshape(x, { M.numel(x.shape) }) end
 
 --- Dimension d of the result is dimension order[d] of x.
@@ -121,7 +117,7 @@ end
 
 --- As PyTorch broadcasts: dimensions of one, and those ahead that x has not, repeat.
 function Graph:broadcast(x, shape)
-  if same(x.shape, shape) then return x end
+  if M.same(x.shape, shape) then return x end
   local ahead = #shape - #x.shape
   return self:view(x, shape, function(i)
     return lists.map(x.shape, function(n, d) return n == 1 and index.const(0) or i[d + ahead] end)
@@ -172,6 +168,11 @@ end
 function Graph:product(like, a, b, bias)
   local shape = index.with(a.shape, #a.shape, b.shape[#b.shape])
   return self:node { kind = "product", own = like.own, inputs = { a, b, bias }, shape = shape, dtype = like.dtype }
+end
+
+--- A product or a convolution as x is, of other inputs; of another shape and geometry where given.
+function Graph:like(x, inputs, shape, conv)
+  return self:node { kind = x.kind, own = x.own, inputs = inputs, shape = shape or x.shape, dtype = x.dtype, conv = conv or x.conv }
 end
 
 --- The same as a sum of maps, over a last dimension of k.
@@ -235,13 +236,16 @@ function Graph:keepdim(node, x, axes) return self:reshape(node, without(x.shape,
 --- Goes through these nodes and all below them, each once and behind its inputs; with `ends`, not to the inputs of a node where that holds.
 function M.walk(nodes, visit, ends)
   local seen = {}
-  local function go(x)
-    if seen[x] then return end
-    seen[x] = true
-    for _, input in ipairs(ends and ends(x) and {} or x.inputs) do go(input) end
-    visit(x)
+  local function go(list)
+    for _, x in ipairs(list) do
+      if not seen[x] then
+        seen[x] = true
+        if not (ends and ends(x)) then go(x.inputs) end
+        visit(x)
+      end
+    end
   end
-  for _, x in ipairs(nodes) do go(x) end
+  go(nodes)
 end
 
 --- Whether this holds for a node and all below it.

@@ -43,7 +43,6 @@ local function from_atom(atom)
   return make(0, { { atom, 1 } })
 end
 
---- The constant n.
 function M.const(n) return make(n, {}) end
 
 --- A variable that runs from 0 to n - 1; its name is its name in C.
@@ -120,7 +119,6 @@ local function merged(a, b, factor)
   return list
 end
 
---- a + factor * b.
 function M.add(a, b, factor)
   factor = factor or 1
   if #b.terms == 0 then return M.plus(a, factor * b.base) end
@@ -137,12 +135,10 @@ function M.sum(base, terms)
   return make(base, terms)
 end
 
---- a + n, n a number.
 function M.plus(a, n)
   return setmetatable({ base = a.base + n, terms = a.terms, lo = a.lo + n, hi = a.hi + n }, Index)
 end
 
---- k times a, k a number.
 function M.scale(a, k) return M.add(M.const(0), a, k) end
 
 --- A number as an expression; expressions stay.
@@ -269,15 +265,9 @@ end
 
 --- Its value, with numbers for its variables.
 function M.evaluate(a, numbers)
-  local sum = a.base
-  for _, t in ipairs(a.terms) do
-    local atom, v = t[1], nil
-    if atom.kind == "var" then v = numbers[atom.name]
-    elseif atom.kind == "div" then v = M.evaluate(atom.of, numbers) // atom.by
-    else v = M.evaluate(atom.of, numbers) % atom.by end
-    sum = sum + t[2] * v
-  end
-  return sum
+  local values = {}
+  for name, n in pairs(numbers) do values[name] = M.const(n) end
+  return M.bind(a, values).base
 end
 
 --- How much it grows by when the variable grows by one, wherever that is; nil where that differs.
@@ -292,7 +282,6 @@ function M.stride(a, name)
   return sum
 end
 
---- Whether the variable occurs in it.
 function M.uses(a, name)
   for _, t in ipairs(a.terms) do
     local atom = t[1]
@@ -303,11 +292,7 @@ end
 
 --- Whether all of its variables are in a set of names.
 function M.only(a, names)
-  for _, t in ipairs(a.terms) do
-    local atom = t[1]
-    if atom.kind == "var" and not names[atom.name] or atom.of and not M.only(atom.of, names) then return false end
-  end
-  return true
+  return lists.all(a.terms, function(t) return t[1].kind == "var" and names[t[1].name] or t[1].of and M.only(t[1].of, names) end)
 end
 
 --- Whether it is a multiple of n whatever its variables are, as far as its factors tell.
@@ -357,7 +342,6 @@ function text(a, long)
   return table.concat(words, " ")
 end
 
---- It as text of its variables.
 function M.text(a) return literal.plain(text(a, false)) end
 
 --- It in C, with marks (literal.lua): of type int, or long long where a part of it may be beyond int's range.

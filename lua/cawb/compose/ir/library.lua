@@ -56,22 +56,13 @@ end
 -- Contiguous, or with the channels last, as conv takes it.
 local function image(l)
   local rank = #l.shape
-  local function lies(order)
-    local step = 1
-    for k = rank, 1, -1 do
-      local d = order[k]
-      if l.shape[d] > 1 and l.strides[d] ~= step then return false end
-      step = step * l.shape[d]
-    end
-    return true
-  end
   local plain = lists.times(rank, function(d) return d end)
-  local last = lists.joined({ 1 }, { table.unpack(plain, 3) }, { 2 })
-  local order = lies(plain) and plain or lies(last) and last
-  if not order then return nil end
-  local strides, step = {}, 1
-  for k = rank, 1, -1 do strides[order[k]], step = step, step * l.shape[order[k]] end
-  return { node = l.node, shape = l.shape, strides = strides, offset = l.offset }
+  for _, order in ipairs { plain, lists.joined({ 1 }, { table.unpack(plain, 3) }, { 2 }) } do
+    local strides, step = {}, 1
+    for k = rank, 1, -1 do strides[order[k]], step = step, step * l.shape[order[k]] end
+    local lies = lists.all(l.shape, function(n, d) return n <= 1 or l.strides[d] == strides[d] end)
+    if lies then return { node = l.node, shape = l.shape, strides = strides, offset = l.offset } end
+  end
 end
 
 local function vector(l)
@@ -92,7 +83,6 @@ function M.strided(x, input)
   return take(x, input) ~= nil
 end
 
---- Whole numbers as a list of a plan.
 function M.list(values)
   return "{ " .. table.concat(lists.map(values, function(v) return ("%d"):format(v) end), ", ") .. " }"
 end

@@ -10,7 +10,6 @@ function M.free(n) return n .. "/**/" end
 --- A number that an index is divided by.
 function M.divisor(n) return n .. "/*by*/" end
 
---- The text without marks.
 function M.plain(text) return (text:gsub("/%*%*/", ""):gsub("/%*by%*/", "")) end
 
 --- The text with marks for numbers that may be parameters alone: of divisors too, where the text runs `ahead` of the first call.

@@ -14,12 +14,8 @@ local function made_of(x)
   if x.kind == "leaf" then
     found = x.source:find "^param:" and "params" or x.source:find "^input:" and "inputs" or "nothing"
   elseif M.kinds[x.kind] and not x.is_output then
-    found = "nothing"
-    for _, input in ipairs(x.inputs) do
-      local one = made_of(input)
-      if one == "inputs" or found == "nothing" then found = one end
-      if found == "inputs" then break end
-    end
+    local below = lists.set(lists.map(x.inputs, made_of))
+    found = below.inputs and "inputs" or below.params and "params" or "nothing"
   end
   x.made_of = found
   return found

@@ -48,7 +48,6 @@ local function piece_text(x, piece)
   return #piece.guards > 0 and text .. " if " .. listed(piece.guards, " >= 0") or text
 end
 
---- What a view shows, in a line.
 function M.view(x)
   local words = lists.map(x.pieces, function(piece) return piece_text(x, piece) end)
   if x.fill ~= nil then words[#words + 1] = value_text(x.fill) end

@@ -8,6 +8,7 @@
 --   nan          of a maximum or a minimum: "wins" if it is NaN where an operand is; "loses" if it is the other operand then
 -- ir/tree/text.lua writes a tree in one line and reads it back; ir/tree/cuda.lua makes C of it.
 
+local lists = require "cawb.base.lists"
 local operations = require "cawb.compose.ir.operations"
 local types = require "cawb.torch.types"
 
@@ -19,7 +20,6 @@ local function number_key(value)
   return math.type(value) == "integer" and ("%d"):format(value) or type(value) == "number" and ("%.17g."):format(value) or tostring(value)
 end
 
--- The one node with this key.
 local function unique(key, node)
   local same = known[key]
   if same then return same end
@@ -29,10 +29,8 @@ local function unique(key, node)
   return node
 end
 
---- The k-th operand of a map, of a type.
 function M.argument(k, dtype) return unique(("argument %d %s"):format(k, dtype), { op = "argument", type = dtype, k = k }) end
 
---- A number of a type.
 function M.constant(value, dtype)
   return unique(("constant %s %s"):format(number_key(value), dtype), { op = "constant", type = dtype, value = value })
 end
@@ -80,13 +78,8 @@ function M.changed(t, f)
   return f(same) or same
 end
 
---- Whether the tree has a node for which f is true.
 function M.has(t, f)
-  if f(t) then return true end
-  for _, x in ipairs(t) do
-    if M.has(x, f) then return true end
-  end
-  return false
+  return f(t) or lists.any(t, function(x) return M.has(x, f) end)
 end
 
 return M

@@ -4,6 +4,7 @@
 --   v:of(node, indices)       the tree
 --   v:source(t)               { node, at = indices } of an argument
 
+local lists = require "cawb.base.lists"
 local tree = require "cawb.compose.ir.tree"
 local types = require "cawb.torch.types"
 local views = require "cawb.compose.ir.view"
@@ -16,7 +17,6 @@ Values.__index = Values
 
 function M.new() return setmetatable({ sources = {}, numbers = {}, known = {} }, Values) end
 
---- The key of a node at indices.
 function M.key(node, i)
   local words = { tostring(node.id) }
   for d, e in ipairs(i) do words[d + 1] = e.key end
@@ -55,8 +55,7 @@ local function simple(t)
 end
 
 local function map(self, node, i)
-  local operands = {}
-  for k, x in ipairs(node.inputs) do operands[k] = converted(self:of(x, i), node.casts and node.casts[k] or node.cast) end
+  local operands = lists.map(node.inputs, function(x, k) return converted(self:of(x, i), node.casts and node.casts[k] or node.cast) end)
   return converted(tree.changed(node.expression, function(x) return x.op == "argument" and operands[x.k] or simple(x) end), node.dtype)
 end
 
@@ -67,7 +66,6 @@ local function made(self, node, i, key)
   return node.kind == "leaf" and number(node) or argument(self, node, i, key)
 end
 
---- The tree of a node's element.
 function Values:of(node, i)
   local key = M.key(node, i)
   self.known[key] = self.known[key] or made(self, node, i, key)

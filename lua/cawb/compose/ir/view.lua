@@ -18,10 +18,9 @@ function M.variables(shape)
 end
 
 local function bound(expressions, i)
-  local values, list = {}, {}
+  local values = {}
   for d, e in ipairs(i) do values[names[d]] = e end
-  for k, e in ipairs(expressions) do list[k] = index.bind(e, values) end
-  return list
+  return lists.map(expressions, function(e) return index.bind(e, values) end)
 end
 
 --- The place in its input of the view's element i.
@@ -30,7 +29,6 @@ function M.at(piece, i) return bound(piece.at, i) end
 --- Its guards at element i.
 function M.guards(piece, i) return bound(piece.guards, i) end
 
--- The guards that are not always so.
 local function doubtful(guards) return lists.filter(guards, function(e) return e.lo < 0 end) end
 
 --- A piece of a view of this shape. `at` and `guard`, which may be nil, are functions from a list of indices to a list of expressions.
@@ -47,6 +45,13 @@ end
 --- The one piece of a view that shows an element of one node everywhere; nil for other views and nodes.
 function M.plain(x)
   return x.kind == "view" and #x.pieces == 1 and #x.pieces[1].guards == 0 and x.pieces[1] or nil
+end
+
+--- The node below plain views, and its indices where those of x are i; `ends(view)`: whether to go no further.
+function M.below(x, i, ends)
+  local piece = M.plain(x)
+  if not piece or ends and ends(x) then return x, i end
+  return M.below(x.inputs[1], M.at(piece, i), ends)
 end
 
 return M

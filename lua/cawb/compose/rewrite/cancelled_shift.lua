@@ -93,10 +93,6 @@ end
 
 -- ---- added operands, and a node without them
 
-local function without_bias(g, x)
-  return g:node { kind = x.kind, own = x.own, inputs = { x.inputs[1], x.inputs[2] }, shape = x.shape, dtype = x.dtype, conv = x.conv }
-end
-
 -- A map without operand k; the tree of the rest may be an operand alone.
 local function without(g, x, k, rest)
   local operands = { table.unpack(x.inputs) }
@@ -109,7 +105,7 @@ local function added(g, x)
   if x.kind == "conv" or x.kind == "product" then
     local rank = x.kind == "conv" and 2 or #x.shape
     local bias = x.inputs[3]
-    return bias and { { bias, function(i) return { i[rank] } end, function() return without_bias(g, x) end } } or {}
+    return bias and { { bias, function(i) return { i[rank] } end, function() return g:like(x, { x.inputs[1], x.inputs[2] }) end } } or {}
   end
   local list = {}
   if x.kind ~= "map" or x.cast ~= x.dtype or x.casts then return list end

@@ -70,9 +70,7 @@ end
 
 -- The convolution over the dimensions that are left. If there are none, it is a product of (n, groups, 1, c) and (groups, c, o).
 local function convolved(g, x, sums, w, left, shape)
-  if left.dims > 0 then
-    return g:node { kind = "conv", own = x.own, inputs = { sums, w }, shape = shape, dtype = x.dtype, conv = left }
-  end
+  if left.dims > 0 then return g:like(x, { sums, w }, shape, left) end
   local n, groups, each, ins = shape[1], left.groups, shape[2] // left.groups, sums.shape[2] // left.groups
   local wide = { n, shape[2], ins }
   local function group(o) return index.div(o, each) end

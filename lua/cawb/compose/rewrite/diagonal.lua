@@ -52,7 +52,6 @@ local function is_even(list)
   return lists.all(list, function(b) return b.rows == list[1].rows and b.columns == list[1].columns end)
 end
 
--- All blocks as a batch.
 local function stacked(g, x)
   local count, first = #x.blocks, x.blocks[1]
   return g:join({ count, first.rows, first.columns }, lists.times(count, function(k)
@@ -68,7 +67,6 @@ local function batched(g, x, d, other, is_left)
   return g:reshape(g:permute(g:product(x, left, stacked(g, d)), { 2, 1, 3 }), x.shape)
 end
 
--- A product for each block.
 local function apart(g, x, d, other, is_left)
   local parts = {}
   for k, b in ipairs(d.blocks) do

@@ -49,13 +49,8 @@ end
 local function scaled(g, y, scale)
   local w, c = y.inputs[2], y.conv
   if not c then return g:map("A * B", w.dtype, { w, scale }) end
-  local wide
-  if c.transposed then
-    local each, ins = w.shape[2], w.shape[1] // c.groups
-    wide = g:view(scale, w.shape, function(i) return { index.add(i[2], index.div(i[1], ins), each) } end)
-  else
-    wide = g:view(scale, w.shape, function(i) return { i[1] } end)
-  end
+  local each, ins = w.shape[2], w.shape[1] // c.groups
+  local wide = g:view(scale, w.shape, function(i) return { c.transposed and index.add(i[2], index.div(i[1], ins), each) or i[1] } end)
   return g:map("A * B", w.dtype, { w, wide })
 end
 
@@ -71,7 +66,7 @@ function M.apply(g, x)
   local shift = bias and g:map("(A - B) * C", dtype, { bias, mean, scale }) or g:map("-A * B", dtype, { mean, scale })
   if number.B then shift = g:map("A + B", dtype, { shift, vector(g, x.inputs[number.B], d) }) end
   local inputs = { y.inputs[1], scaled(g, y, scale), not sum and not y.own and shift or nil }
-  local z = g:node { kind = y.kind, own = y.own, inputs = inputs, shape = y.shape, dtype = dtype, conv = y.conv }
+  local z = g:like(y, inputs)
   z.from = y.from          -- a convolution is called one; the line "rewritten" tells of the norm
   return inputs[3] and z or g:map("A + B", dtype, { z, g:vector(shift, d, #x.shape) })
 end

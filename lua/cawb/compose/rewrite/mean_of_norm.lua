@@ -23,7 +23,6 @@ local function inner(m, axes)
   return set, which
 end
 
--- Whether x is a sum.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
 
 -- Whether a norm takes a mean of u: then u is gone through for that anyway.

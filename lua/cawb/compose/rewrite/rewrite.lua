@@ -18,7 +18,6 @@ for k, name in ipairs(RULES) do
   rules[k] = { name = name, asked = name .. " asked", says = rule.says, apply = rule.apply }
 end
 
--- Whoever reads x reads y.
 local function replace(g, x, y)
   for _, user in ipairs(x.users) do
     for k, input in ipairs(user.inputs) do

@@ -10,13 +10,10 @@ local M = { says = "weights of a product's terms go into the factor that paramet
 
 -- The map that a factor is, through views that nobody else reads, and where an element of the factor lies in it.
 local function weighted(g, x)
-  local at, all = function(i) return i end, x.shape
-  while view.plain(x) and #x.users == 1 and not g.shown[x] do
-    local before, piece = at, x.pieces[1]
-    x, at = x.inputs[1], function(i) return view.at(piece, before(i)) end
-  end
-  local is = x.kind == "map" and match.is(x.expression, "A * B") and #x.users == 1 and not g.shown[x]
-  return is and x or nil, at, all
+  local function is_shared(y) return #y.users > 1 or g.shown[y] end
+  local map = view.below(x, view.variables(x.shape), is_shared)
+  local is = map.kind == "map" and match.is(map.expression, "A * B") and not is_shared(map)
+  return is and map or nil, function(i) return select(2, view.below(x, i, is_shared)) end
 end
 
 -- The weights as the other factor has its terms. `side`: of the factor that they multiply; its own dimension has one place then.
@@ -32,15 +29,15 @@ end
 
 local function moved(g, x, side)
   local factor, other = x.inputs[side], x.inputs[3 - side]
-  local map, at, shape = weighted(g, factor)
+  local map, at = weighted(g, factor)
   if not map or not views.is_batched_alike(factor, other) or not views.is_given(other) or views.is_given(factor) then return nil end
   for k = 1, 2 do
     local w, v = map.inputs[k], map.inputs[3 - k]
     if w.dtype == x.dtype and v.dtype == x.dtype and views.is_given(w) then
-      local seen = g:view(w, shape, at)
-      if views.is_constant(seen, { [#shape - 2 + side] = true }) then
-        local both = { [side] = g:view(v, shape, at), [3 - side] = g:map("A * B", x.dtype, { other, turned(g, seen, other, side) }), [3] = x.inputs[3] }
-        return g:node { kind = "product", own = x.own, inputs = both, shape = x.shape, dtype = x.dtype }
+      local seen = g:view(w, factor.shape, at)
+      if views.is_constant(seen, { [#factor.shape - 2 + side] = true }) then
+        local both = { [side] = g:view(v, factor.shape, at), [3 - side] = g:map("A * B", x.dtype, { other, turned(g, seen, other, side) }), [3] = x.inputs[3] }
+        return g:like(x, both)
       end
     end
   end

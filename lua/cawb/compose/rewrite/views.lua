@@ -87,10 +87,8 @@ end
 
 --- Whether a list of expressions has none of the variables of the axes.
 function M.free(expressions, axes)
-  for _, e in ipairs(expressions) do
-    for d in pairs(axes) do
-      if index.uses(e, "r" .. d) then return false end
-    end
+  for d in pairs(axes) do
+    if lists.any(expressions, function(e) return index.uses(e, "r" .. d) end) then return false end
   end
   return true
 end
@@ -110,6 +108,13 @@ function M.is_fixed(x) return graphs.all(x, function(y) return y.kind ~= "leaf" 
 
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
 function M.is_given(x) return M.is_fixed(x) and graphs.all(x, function(y) return y.kind == "leaf" or prepared.kinds[y.kind] end) end
+
+--- Whether only these reduces read x, directly or through views and maps.
+function M.ends_in(g, x, set)
+  return not lists.any(g.outputs, function(output) return output == x end) and lists.all(x.users, function(user)
+    return set[user] or (user.kind == "view" or user.kind == "map") and M.ends_in(g, user, set)
+  end)
+end
 
 local function left(shape, axes) return lists.filter(shape, function(_, d) return not axes[d] end) end
 

@@ -37,10 +37,7 @@ end
 
 -- Whether the axes are those of the window, and nothing but it.
 local function whole(view, axes, dims)
-  local first = #view.shape - dims
-  for d = 1, dims do if not axes[first + d] then return false end end
-  for d in pairs(axes) do if d <= first then return false end end
-  return true
+  return lists.all(view.shape, function(_, d) return (axes[d] or false) == (d > #view.shape - dims) end)
 end
 
 -- The bias as often as a window has places.
@@ -62,8 +59,7 @@ local function of_point(g, view, axes, out)
   local shape = { from.shape[1], from.shape[2], table.unpack(view.shape, 3) }
   local shown = g:view(from, shape, function(i) return { i[1], i[2], table.unpack(views.at(view.pieces[1], i), 3) } end)
   shown.window = w
-  local y = g:node { kind = "conv", own = x.own, inputs = { g:reduce("sum", shown, axes), x.inputs[2] }, shape = out, dtype = x.dtype, conv = x.conv }
-  return biased(g, x, y, w)
+  return biased(g, x, g:like(x, { g:reduce("sum", shown, axes), x.inputs[2] }, out), w)
 end
 
 --- The sums over the axes of the windows that `view` shows of a convolution; nil where they are no such, or it is not less
@@ -78,12 +74,9 @@ function M.of(g, view, axes)
   if not taps or product(taps) * product { table.unpack(out, 3) } >= 0.7 * product(c.taps) * product { table.unpack(x.shape, 3) } then
     return nil
   end
-  local stride = {}
-  for d = 1, c.dims do stride[d] = c.stride[d] * w.stride[d] end
+  local stride = lists.times(c.dims, function(d) return c.stride[d] * w.stride[d] end)
   local all = setmetatable({ taps = taps, stride = stride }, { __index = c })
-  local y = g:node { kind = "conv", own = x.own, inputs = { x.inputs[1], weights(g, x.inputs[2], c, w, taps) }, shape = out,
-                     dtype = x.dtype, conv = all }
-  return biased(g, x, y, w)
+  return biased(g, x, g:like(x, { x.inputs[1], weights(g, x.inputs[2], c, w, taps) }, out, all), w)
 end
 
 return M

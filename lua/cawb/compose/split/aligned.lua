@@ -102,20 +102,13 @@ function M.take(g, one, sums, size)
   r.axes = { [rank + 1] = true }
 end
 
--- Whether only these sums read x, directly or through views and maps.
-local function ends_in(x, set)
-  return lists.all(x.users, function(y)
-    return y.kind == "reduce" and set[y] or (y.kind == "view" or y.kind == "map") and ends_in(y, set)
-  end)
-end
-
 --- Whether nothing but these sums and those of the norm needs the elements: then they need not stay on a chip.
 function M.are_all(g, squares, list)
   local sum = squares.about
   local set, u = { [squares] = true, [sum] = true }, views.shown(sum.inputs[1]).node
   if squares.rest then set[squares.rest] = true end
   for _, one in ipairs(list) do set[one.node] = true end
-  return not lists.any(g.outputs, function(output) return output == u end) and ends_in(u, set)
+  return views.ends_in(g, u, set)
 end
 
 return M

@@ -54,7 +54,6 @@ end
 
 -- ---- requests
 
--- Whether a reduce of that kind may be begun.
 local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
 
 -- The sums of a graph that may be begun, in order: { sum =, squares = or nil }.
@@ -93,7 +92,6 @@ local function summed(g, x, sums)
   end
 end
 
--- The reduces of a list, as a set.
 local function reduces(list)
   local known = {}
   for _, one in ipairs(list) do
@@ -101,17 +99,6 @@ local function reduces(list)
     if one.squares then known[one.squares], known[one.squares.rest or one.squares] = true, true end
   end
   return known
-end
-
--- Whether nothing else reads y than these sums, with their squared distances.
-local function are_all(g, y, list)
-  local known, shown = reduces(list), lists.set(g.outputs)
-  local function ends(x)
-    return not shown[x] and lists.all(x.users, function(user)
-      return known[user] or (user.kind == "view" or user.kind == "map") and ends(user)
-    end)
-  end
-  return ends(y)
 end
 
 -- Whether a row of one of them is too long to stay in one block, so that statistics take a pass of their own.
@@ -181,7 +168,6 @@ local function take_squares(g, p, one, n)
   squares.inputs, squares.axes, squares.about = { apart }, axes, nil
 end
 
--- The node of all parts.
 local function parts(g, x, y, list, shape)
   local box = shape.box
   g.from = y.from
@@ -213,7 +199,7 @@ function M.key(x) return x.from and x.from.number or 0 end
 -- Whether it is better, or asked for.
 local function pays(g, x, y, list, options)
   local least = math.type(options.partial) and options.partial or LEAST
-  return graphs.numel(x.shape) >= least and (are_all(g, y, list) or is_long(list, options) or is_turned(y, list))
+  return graphs.numel(x.shape) >= least and (views.ends_in(g, y, reduces(list)) or is_long(list, options) or is_turned(y, list))
 end
 
 local boxes = { box = true, tensor = true }

@@ -156,7 +156,6 @@ local function moments_size(g, x, r, n, options, further)
   return size_of(n, most, stretch(x), wanted) or most
 end
 
---- Splits the long reduces of a graph.
 function M.long(g, options)
   local done, sums = {}, aligned.sums(g)
   for _, x in ipairs({ table.unpack(g.nodes) }) do

@@ -1,5 +1,6 @@
 -- cost: about how many instructions a tree is.
 
+local lists = require "cawb.base.lists"
 local operations = require "cawb.compose.ir.operations"
 
 local M = {}
@@ -12,11 +13,8 @@ local function own(t)
   return row and row.cost or 0
 end
 
-local function below(t)
-  local cost = own(t)
-  for _, x in ipairs(t) do cost = cost + below(x) end
-  return cost
-end
+local below
+function below(t) return own(t) + lists.sum(t, below) end
 
 --- Instructions, one for what is not named.
 function M.of(t) return 1 + below(t) end

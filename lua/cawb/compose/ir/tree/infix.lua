@@ -2,6 +2,7 @@
 -- style: `argument(t)`, `constant(t)`, `call(t, words, row)` for functions, `marked(t, words, text)` for an exact or approximate operation
 -- whose operands are `words`, and `convert(t, word)`, which returns its level too.
 
+local lists = require "cawb.base.lists"
 local operations = require "cawb.compose.ir.operations"
 
 local M = {}
@@ -35,11 +36,7 @@ local function select(t, style)
 end
 
 -- The operands of a function. A choice needs no brackets there.
-local function words(t, style)
-  local list = {}
-  for k, x in ipairs(t) do list[k] = branch(x, style) end
-  return list
-end
+local function words(t, style) return lists.map(t, function(x) return branch(x, style) end) end
 
 local function signed(t, row, style)
   if row.count == 1 then
@@ -49,7 +46,6 @@ local function signed(t, row, style)
   return ("%s %s %s"):format(operand(t[1], row, row.level, style), row.sign, operand(t[2], row, row.level + 1, style)), row.level
 end
 
--- The text and its level.
 function write(t, style)
   if t.op == "argument" then return style.argument(t), ATOM end
   if t.op == "constant" then
@@ -64,7 +60,6 @@ function write(t, style)
   return signed(t, row, style)
 end
 
---- The text of a tree in a style.
 function M.write(t, style) return (write(t, style)) end
 
 local words_of = { [math.huge] = "INFINITY", [-math.huge] = "-INFINITY" }

@@ -1,5 +1,6 @@
 -- match: trees beside patterns. A pattern is a line of ir/tree/text.lua. Types do not count.
 
+local lists = require "cawb.base.lists"
 local text = require "cawb.compose.ir.tree.text"
 
 local M = {}
@@ -8,43 +9,22 @@ local attributes = { "op", "k", "exact", "approximate", "nan" }
 
 -- Whether two nodes do the same, whatever their operands and types.
 local function alike(t, p)
-  for _, name in ipairs(attributes) do
-    if t[name] ~= p[name] then return false end
-  end
+  if lists.any(attributes, function(name) return t[name] ~= p[name] end) then return false end
   local same = t.value == p.value or t.value ~= t.value and p.value ~= p.value
   return same and #t == #p and (t.op ~= "convert" or t.type == p.type)
 end
 
-local function is(t, p)
-  if not alike(t, p) then return false end
-  for k, x in ipairs(t) do
-    if not is(x, p[k]) then return false end
-  end
-  return true
-end
-
---- Whether a tree is this line.
-function M.is(t, line) return is(t, text.read(line, "float32")) end
-
---- The first of these lines that a tree is, or nil.
-function M.one_of(t, lines)
-  for _, line in ipairs(lines) do
-    if M.is(t, line) then return line end
-  end
-end
-
+-- Whether a tree is of a pattern's form; without `found`, which gets the trees at its letters, a letter is that operand.
 local function match(t, p, found)
-  if p.op == "argument" then
+  if found and p.op == "argument" then
     local letter = string.char(64 + p.k)
     found[letter] = found[letter] or t
     return found[letter] == t
   end
-  if not alike(t, p) then return false end
-  for k, x in ipairs(t) do
-    if not match(x, p[k], found) then return false end
-  end
-  return true
+  return alike(t, p) and lists.all(t, function(x, k) return match(x, p[k], found) end)
 end
+
+function M.is(t, line) return match(t, text.read(line, "float32")) end
 
 --- The trees that stand at the letters of a pattern, by letter; nil if the tree is not of its form.
 function M.match(t, line)

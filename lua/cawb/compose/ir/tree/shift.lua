@@ -1,6 +1,8 @@
 -- shift: the shift of a map's value, given the shifts of its operands. A shift is { m = number, key = the constant that it is a multiple
 -- of }; nil is no shift. The shift is unknown if an operand's shift reaches anything but sums, differences and multiples.
 
+local lists = require "cawb.base.lists"
+
 local M = {}
 
 local UNKNOWN = { unknown = true }
@@ -38,20 +40,13 @@ function ways.add(a, b) return sum(a.shift, b.shift, 1) end
 function ways.subtract(a, b) return sum(a.shift, b.shift, -1) end
 function ways.negate(a) return sum(nil, a.shift, -1) end
 
-local function any(list)
-  for _, one in ipairs(list) do
-    if one.shift then return UNKNOWN end
-  end
-end
-
 local function of(t, operands)
   if t.op == "argument" then return operands[t.k] or {} end
   if t.op == "constant" then return { number = type(t.value) == "number" and t.value or nil } end
-  local list = {}
-  for k, x in ipairs(t) do list[k] = of(x, operands) end
+  local list = lists.map(t, function(x) return of(x, operands) end)
   local way = not t.approximate and ways[t.op]
   if way then return { shift = way(list[1], list[2]) } end
-  return { shift = any(list) }
+  return { shift = lists.any(list, function(one) return one.shift end) and UNKNOWN or nil }
 end
 
 --- The shift of a tree's value, nil for none, and whether it is known. `operands`, by their numbers:

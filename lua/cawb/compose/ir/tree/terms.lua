@@ -1,5 +1,6 @@
 -- terms: a tree without an operand that is added to all the rest.
 
+local lists = require "cawb.base.lists"
 local tree = require "cawb.compose.ir.tree"
 
 local M = {}
@@ -7,9 +8,7 @@ local M = {}
 local function is(t, k) return t.op == "argument" and t.k == k end
 
 local function count(t, k)
-  local n = is(t, k) and 1 or 0
-  for _, x in ipairs(t) do n = n + count(x, k) end
-  return n
+  return (is(t, k) and 1 or 0) + lists.sum(t, function(x) return count(x, k) end)
 end
 
 local rest

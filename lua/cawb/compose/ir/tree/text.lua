@@ -29,7 +29,6 @@ function style.marked(t, _, text) return ("%s(%s)"):format(t.exact and "exact" o
 
 function style.convert(t, word) return ("%s(%s)"):format(t.type, word), operations.ATOM end
 
---- The line of a tree.
 function M.write(t) return infix.write(t, style) end
 
 --- The text of a number of a type, for a line.
