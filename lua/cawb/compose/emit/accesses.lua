@@ -32,7 +32,6 @@ local function put(body, kind, address, words)
   body:line("__stwb((%s *)(%s), %s(%s));", own[1], address, own[2], table.concat(words, ", "))
 end
 
--- A body of one function.
 local function body_of(self, vector)
   local body = expression.new(self.kernel, vector)
   body.names, body.order, body.headers, body.depth, body.put = self.names, self.order, self.headers, 0, put

@@ -28,7 +28,6 @@ function Body:name(stem)
   return stem .. self.counts[stem]
 end
 
---- One statement.
 function Body:line(text, ...)
   if select("#", ...) > 0 then text = text:format(...) end
   self.lines[#self.lines + 1] = ("  "):rep(self.depth) .. text
@@ -129,7 +128,6 @@ end
 
 local wide = { ["double"] = 8, ["long long"] = 8, ["bool"] = 1 }
 
---- Bytes of a computed value.
 function M.bytes(dtype) return wide[types.register(dtype)] or 4 end
 
 --- The place on the chip for a computed value, and whether it is there already; nil where it does not stay.
@@ -249,7 +247,6 @@ function Body:as_kernel(bounds, front)
   return ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(front or "", bounds, self.kernel.name, parameters, self:text()), nodes
 end
 
---- The statements so far.
 function Body:text() return table.concat(self.lines, "\n") end
 
 return M

@@ -5,10 +5,8 @@ local lists = require "cawb.base.lists"
 
 local M = {}
 
---- The product of a list.
 M.product = graphs.numel
 
---- Lists behind each other.
 M.joined = lists.joined
 
 --- Every choice of one number below each of `counts`, the last fastest.

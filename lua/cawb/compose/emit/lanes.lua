@@ -153,7 +153,6 @@ local function turn(body, o, guard, hooks, step)
   if hooks.after then hooks.after() end
 end
 
--- All turns of a short loop.
 local function short(body, o, each, step, hooks)
   body:open("UNROLL for (int j = 0; j < %d; j++) {", each)
   turn(body, o, is_partial(o) and (each > 1 and ("j < %d || "):format(each - 1) or ""), hooks, step)

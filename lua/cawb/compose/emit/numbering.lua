@@ -10,48 +10,46 @@ local M = {}
 local FEWEST = 8         -- rows that lanes lie across
 local APART = 32         -- neighbours that are worth another order of rows: a warp
 
--- How far apart neighbours along rows and columns lie in the largest tensor that is read.
-local function strides(kernel, row, column, inner)
-  local best, found, first = -1, { 0, 0 }, kernel.members[1]
+-- Visits the nodes from x on that a kernel computes, and those in memory: note(node, indices) says whether to go on below one of these.
+local function visitor(kernel, note)
   local seen, within = {}, kernel.within or {}
   local function visit(x, i)
     if seen[x] or x.source == "fill" or x.source == "iota" then return end
     seen[x] = true
-    if x.strides and not within[x] then
-      local n = graphs.numel(x.shape)
-      if n <= best then return end
-      local place = index.place(i, x.strides, 0)
-      local zero = index.evaluate(place, { row = 0, k = 0 })
-      best, found = n, { index.evaluate(place, { row = 1, k = 0 }) - zero, index.evaluate(place, { row = 0, k = 1 }) - zero }
-    elseif x.kind == "map" then
-      for _, input in ipairs(x.inputs) do visit(input, i) end
-    elseif x.kind == "view" then
-      for _, p in ipairs(x.pieces) do visit(x.inputs[p.input], views.at(p, i)) end
-    end
+    if x.strides and not within[x] and not note(x, i) then return end
+    for _, input in ipairs(x.kind == "map" and x.inputs or {}) do visit(input, i) end
+    for _, p in ipairs(x.kind == "view" and x.pieces or {}) do visit(x.inputs[p.input], views.at(p, i)) end
   end
-  visit(first.inputs[1], inner(first, row, column))
+  return visit
+end
+
+-- How much further an element lies in row r and column k than in the first of each.
+local function apart(x, i, r, k)
+  local place = index.place(i, x.strides, 0)
+  return index.evaluate(place, { row = r, k = k }) - index.evaluate(place, { row = 0, k = 0 })
+end
+
+-- How far apart neighbours along rows and columns lie in the largest tensor that is read.
+local function strides(kernel, row, column, inner)
+  local best, found, first = -1, { 0, 0 }, kernel.members[1]
+  visitor(kernel, function(x, i)
+    local n = graphs.numel(x.shape)
+    if n > best then best, found = n, { apart(x, i, 1, 0), apart(x, i, 0, 1) } end
+  end)(first.inputs[1], inner(first, row, column))
   return found[1], found[2]
 end
 
 -- How many tensors of all rows' elements, read or written, have their neighbours along the rows, and how many across them.
 local function counts(kernel, row, column, inner)
-  local first, within, roots, seen = kernel.members[1], kernel.within or {}, lists.set(kernel.roots), {}
+  local first, roots = kernel.members[1], lists.set(kernel.roots)
   local start, along, across = inner(first, row, column), 0, 0
   local n = graphs.numel(first.inputs[1].shape)
-  local function note(x, i)
-    local function at(r, k) return index.evaluate(index.place(i, x.strides, 0), { row = r, k = k }) end
-    if math.abs(at(0, 1) - at(0, 0)) == 1 then along = along + 1
-    elseif math.abs(at(1, 0) - at(0, 0)) == 1 then across = across + 1 end
-  end
-  local function visit(x, i)
-    if seen[x] or x.source == "fill" or x.source == "iota" then return end
-    seen[x] = true
-    local is_stored = x.strides and not within[x]
-    if is_stored and graphs.numel(x.shape) >= n then note(x, i) end
-    if is_stored and not roots[x] then return end
-    if x.kind == "map" then for _, input in ipairs(x.inputs) do visit(input, i) end end
-    for _, p in ipairs(x.kind == "view" and x.pieces or {}) do visit(x.inputs[p.input], views.at(p, i)) end
-  end
+  local visit = visitor(kernel, function(x, i)
+    local is_whole = graphs.numel(x.shape) >= n
+    if is_whole and math.abs(apart(x, i, 0, 1)) == 1 then along = along + 1
+    elseif is_whole and math.abs(apart(x, i, 1, 0)) == 1 then across = across + 1 end
+    return roots[x]
+  end)
   for _, x in ipairs(kernel.members) do visit(x.inputs[1], inner(x, row, column)) end
   for _, x in ipairs(kernel.roots) do
     if graphs.numel(x.shape) == n then visit(x, index.unravel(index.ravel(start, first.inputs[1].shape), x.shape)) end

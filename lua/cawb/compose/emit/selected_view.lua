@@ -14,10 +14,7 @@ local row_alone = { row = true }
 
 -- The tensor behind a piece, and the place in it; nil if the piece is computed.
 local function source(body, node, piece, i)
-  local x, j = node.inputs[piece.input], views.at(piece, i)
-  while views.plain(x) and not x.stored do
-    x, j = x.inputs[1], views.at(x.pieces[1], j)
-  end
+  local x, j = views.below(node.inputs[piece.input], views.at(piece, i), function(y) return y.stored end)
   local lies = x.stored or x.kind == "leaf" and x.strides
   if not lies or body.inside[x] or x.dtype ~= node.dtype then return nil end
   local place = index.place(j, x.strides, x.offset)

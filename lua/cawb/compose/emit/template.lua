@@ -101,14 +101,12 @@ function M.launch(d, suffix, blocks, threads, ...)
   return { kernel = d.name .. suffix, grid = { blocks }, block = { threads }, arguments = M.arguments(d, ...) }
 end
 
---- The smallest power of two that is at least n.
 function M.power_above(n)
   local p = 1
   while p < n do p = p * 2 end
   return p
 end
 
---- The smallest whole number that is at least a / b.
 function M.ceil(a, b) return (a + b - 1) // b end
 
 return M

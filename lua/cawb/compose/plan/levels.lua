@@ -51,10 +51,7 @@ function values.view(x)
 end
 
 local function axes_of(x)
-  local list = {}
-  for d = 1, #x.inputs[1].shape do
-    if x.axes[d] then list[#list + 1] = d end
-  end
+  local list = lists.filter(lists.times(#x.inputs[1].shape, function(d) return d end), function(d) return x.axes[d] end)
   return (#list > 1 and "dimensions " or "dimension ") .. table.concat(list, ", ")
 end
 
@@ -71,11 +68,10 @@ local function biased(x) return x.inputs[3] and " + %" .. x.inputs[3].id or "" e
 function values.product(x) return ("%%%d x %%%d%s"):format(x.inputs[1].id, x.inputs[2].id, biased(x)) end
 
 function values.conv(x)
-  local words = {}
-  for _, name in ipairs { "stride", "padding", "dilation", "groups" } do
+  local words = lists.map({ "stride", "padding", "dilation", "groups" }, function(name)
     local value = x.conv[name]
-    words[#words + 1] = ("%s %s"):format(name, type(value) == "table" and table.concat(value, " ") or value)
-  end
+    return ("%s %s"):format(name, type(value) == "table" and table.concat(value, " ") or value)
+  end)
   return ("%%%d * %%%d%s, %s%s"):format(x.inputs[1].id, x.inputs[2].id, biased(x), table.concat(words, ", "), x.conv.transposed and ", transposed" or "")
 end
 
@@ -142,7 +138,6 @@ local function options_of(made, kernel)
   return table.concat(words, ", ")
 end
 
--- Members that are not stored.
 local function inner(kernel)
   local stored = lists.set(kernel.roots)
   return lists.filter(kernel.members, function(x) return not stored[x] end)
@@ -170,7 +165,6 @@ function M.schedule(made)
   return lines
 end
 
---- kernel.cu and plan.lua.
 function M.text(made)
   local lines = {}
   for line in (made.source .. "\n// ---- plan.lua\n\n" .. made.plan):gmatch "([^\n]*)\n" do lines[#lines + 1] = line end

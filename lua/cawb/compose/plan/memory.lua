@@ -1,19 +1,14 @@
 -- memory: places in scratch memory for nodes between kernels. A place is one scratch tensor of a type; nodes whose life times do not
 -- overlap share it.
 
+local lists = require "cawb.base.lists"
+
 local M = {}
 
 -- The smallest free place that is large enough, else the largest free one, which grows.
 local function fitting(places, dtype, n)
-  local best
-  for _, p in ipairs(places) do
-    if p.free and p.dtype == dtype then
-      if not best then best = p
-      elseif p.numel >= n and (best.numel < n or p.numel < best.numel) then best = p
-      elseif best.numel < n and p.numel > best.numel then best = p end
-    end
-  end
-  return best
+  local free = lists.filter(places, function(p) return p.free and p.dtype == dtype end)
+  return lists.least(free, function(p) return p.numel >= n and p.numel or nil end) or (lists.least(free, function(p) return -p.numel end))
 end
 
 -- An item that is `kept` has its place from before the first step to the end.
@@ -33,19 +28,12 @@ end
 function M.plan(steps)
   local last, places, at = {}, {}, {}
   for k, step in ipairs(steps) do
-    for _, item in ipairs(step.writes) do last[item] = k end
-    for _, item in ipairs(step.reads) do last[item] = k end
+    for _, item in ipairs(lists.joined(step.writes, step.reads)) do last[item] = k end
   end
   for k, step in ipairs(steps) do
     for _, item in ipairs(step.writes) do at[item] = at[item] or claim(places, item.dtype, item.numel, item.persistent) end
-    local ended = {}
-    for _, list in ipairs { step.writes, step.reads } do
-      for _, item in ipairs(list) do
-        if last[item] == k and at[item] and not ended[item] and not item.persistent then
-          at[item].free = true
-          ended[item] = true
-        end
-      end
+    for _, item in ipairs(lists.joined(step.writes, step.reads)) do
+      if last[item] == k and at[item] and not item.persistent then at[item].free = true end
     end
   end
   return places, at

@@ -11,7 +11,6 @@ local M = {}
 
 local list = library.list
 
---- A leaf in the words of a plan.
 function M.leaf_name(x)
   local number = x.source:match "^input:(%d+)$"
   if number then return ("inputs[%s]"):format(number) end

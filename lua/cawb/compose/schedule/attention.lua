@@ -13,16 +13,6 @@ local views = require "cawb.compose.ir.view"
 
 local M = {}
 
--- The node below views, and its indices; nil if a view has parts or guards.
-local function below(x, i)
-  while x.kind == "view" do
-    local piece = x.pieces[1]
-    if #x.pieces > 1 or #piece.guards > 0 then return nil end
-    i, x = views.at(piece, i), x.inputs[piece.input]
-  end
-  return x, i
-end
-
 -- Indices of batch, row and column in a shape, the batch counted through.
 local function places(shape)
   local rank = #shape
@@ -70,15 +60,16 @@ local casts = { "A", "float16(A)", "bfloat16(A)" }
 
 -- The weights as they were computed, where they are another type for their product: a softmax of 16-bit numbers is in float32.
 local function without_casts(p)
-  while p.kind == "map" and match.one_of(p.expression, casts) and #p.inputs == 1 do p = p.inputs[1] end
+  local function is_cast(line) return match.is(p.expression, line) end
+  while p.kind == "map" and lists.any(casts, is_cast) and #p.inputs == 1 do p = p.inputs[1] end
   return p
 end
 
 -- The attention whose second product is x: { first, scores, finite, inside = set of nodes }, or nil.
 local function found_in(x)
-  local p, i = below(x.inputs[1], places(x.inputs[1].shape))
-  p = p and without_casts(p)
-  if not p or #p.shape < 2 or not index.same(i, places(p.shape)) then return nil end
+  local p, i = views.below(x.inputs[1], places(x.inputs[1].shape))
+  p = without_casts(p)
+  if #p.shape < 2 or not index.same(i, places(p.shape)) then return nil end
   local scores, finite = softmax.of(p, places(p.shape))
   local first = scores and graphs.same(scores.shape, p.shape) and product_below(scores)
   if not first then return nil end
@@ -102,17 +93,6 @@ local function makers(state, inside)
   return list
 end
 
--- The tensor in memory that a copy shows, and its indices; nil if it shows several or computes one.
-local function source_of(copy, i)
-  local x = copy
-  repeat
-    local piece = x.pieces[1]
-    if #x.pieces > 1 or #piece.guards > 0 then return nil end
-    i, x = views.at(piece, i), x.inputs[piece.input]
-  until x.kind ~= "view" or x.stored
-  return x.strides and x, i
-end
-
 -- Whether eight neighbours of a factor's row lie in 16 bytes of the tensor that a copy shows. `turned`: as the keys' rows.
 local function lies_in_rows(copy, turned)
   local rank = #copy.shape
@@ -121,8 +101,10 @@ local function lies_in_rows(copy, turned)
   local row, first = index.var("row", rows), nil
   for lane = 0, 7 do
     local k = index.plus(index.scale(index.var("eight", depth // 8), 8), lane)
-    local x, i = source_of(copy, turned and accesses.in_batch(copy.shape, k, row) or accesses.in_batch(copy.shape, row, k))
-    local place = x and index.place(i, x.strides, x.offset)
+    local x, i = views.below(copy, turned and accesses.in_batch(copy.shape, k, row) or accesses.in_batch(copy.shape, row, k), function(y)
+      return y ~= copy and y.stored
+    end)
+    local place = x ~= copy and x.strides and index.place(i, x.strides, x.offset)
     if not place or first and place.key ~= index.plus(first, lane).key then return false end
     first = first or place
   end

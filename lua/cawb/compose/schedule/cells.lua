@@ -31,6 +31,4 @@ function M.joined(state, edge)
   return cell.accepts(both, nil, state.options.chip) and both
 end
 
-function M.settle(state, edge, both) state:replace(edge, both) end
-
 return M

@@ -41,23 +41,19 @@ end
 -- The parts of a concatenation along one axis, { node, start }, and the axis; nil for any other view.
 local function parts_of(x)
   if x.kind ~= "view" or #x.pieces < 2 then return nil end
-  local list, along, size = {}, nil, 0
+  local list, along = {}, nil
   for k, piece in ipairs(x.pieces) do
     local axis, start = start_of(x, piece)
     if not axis or along and axis ~= along then return nil end
     along, list[k] = axis, { node = x.inputs[piece.input], start = start }
   end
-  local at = {}
-  for _, part in ipairs(list) do
-    if at[part.start] then return nil end
-    at[part.start], size = part.node.shape[along], size + part.node.shape[along]
+  local ordered, place = { table.unpack(list) }, 0
+  table.sort(ordered, function(p, q) return p.start < q.start end)
+  for _, part in ipairs(ordered) do
+    if part.start ~= place then return nil end
+    place = place + part.node.shape[along]
   end
-  local place = 0
-  for _ = 1, #list do
-    if not at[place] then return nil end
-    place = place + at[place]
-  end
-  return place == x.shape[along] and place == size and list or nil, along
+  return place == x.shape[along] and list or nil, along
 end
 
 -- Whether a node follows from a convolution element by element, with no other readers on the way.
@@ -65,12 +61,9 @@ local function follows_conv(x)
   while #x.users == 1 do
     if x.kind == "conv" then return true end
     if x.kind ~= "map" then return false end
-    local next = nil
-    for _, input in ipairs(x.inputs) do
-      if input.kind == "map" or input.kind == "conv" then next = not next and input or false end
-    end
-    if not next then return false end
-    x = next
+    local below = lists.filter(x.inputs, function(input) return input.kind == "map" or input.kind == "conv" end)
+    if #below ~= 1 then return false end
+    x = below[1]
   end
   return false
 end

@@ -12,13 +12,8 @@ local takes = { stream = true, partial = true }
 
 -- The kernels that read results of kernel a, in order.
 local function readers(state, a)
-  local list, seen = {}, {}
-  for _, x in ipairs(a.roots) do
-    for _, b in ipairs(state:readers(x)) do
-      if not seen[b] then list[#list + 1] = b end
-      seen[b] = true
-    end
-  end
+  local all = lists.joined(table.unpack(lists.map(a.roots, function(x) return state:readers(x) end)))
+  local list = lists.map(lists.groups(all, function(b) return b end), function(group) return group[1] end)
   table.sort(list, function(p, q) return state.places[p] < state.places[q] end)
   return list
 end

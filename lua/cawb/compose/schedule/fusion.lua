@@ -1,6 +1,6 @@
 -- fusion: one pass joins kernels. A rule of fusion lists the kernels that it might join (`edges`), says which one kernel they would be
 -- (`joined`, a predicate: nothing changes, no text is generated; nil where that is not legal or not worth it), and changes the nodes
--- (`settle`) once it is done. Of all edges the first legal one of the first rule is taken. So the order of rules says which fusion comes
+-- (`settle`, where there is more to do than to replace the kernels) once it is done. Of all edges the first legal one of the first rule is taken. So the order of rules says which fusion comes
 -- first where two want the same kernel.
 
 local kernels = require "cawb.compose.schedule.kernels"
@@ -43,7 +43,7 @@ local function step(rule, state, tried)
   for edge in each(rule.edges(state)) do
     local both = not is_known(tried, edge) and rule.joined(state, edge)
     if both and (not both.roots or prepared.may(both)) then
-      rule.settle(state, edge, both)
+      if rule.settle then rule.settle(state, edge, both) else state:replace(edge, both) end
       return true
     end
   end

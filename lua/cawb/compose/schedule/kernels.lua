@@ -13,7 +13,6 @@ Kernels.__index = Kernels
 -- What a kernel stores, and what it computes on the way.
 local function nodes_of(kernel) return lists.joined(kernel.roots, kernel.members) end
 
---- The same as a set.
 function M.inside(kernel) return lists.set(nodes_of(kernel)) end
 
 -- The nodes below a kernel's own at which `ends(x)` holds.

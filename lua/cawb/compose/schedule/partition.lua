@@ -37,11 +37,7 @@ local function cost_of(x)
 end
 
 local function size_of(x)
-  local n = 1
-  for _, input in ipairs(x.inputs) do
-    if not input.stored and input.kind ~= "leaf" then n = n + (input.deep or 1) end
-  end
-  return n
+  return 1 + lists.sum(x.inputs, function(input) return (input.stored or input.kind == "leaf") and 0 or input.deep or 1 end)
 end
 
 -- How often each element of x is asked for.

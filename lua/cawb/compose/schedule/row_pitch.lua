@@ -23,29 +23,18 @@ local function is_ragged(x, least)
     and not (x.is_output or x.slice_of or x.slices) and graphs.same(x.strides, graphs.contiguous(x.shape))
 end
 
-local function readers_of(kernels)
-  local readers = {}
-  for _, k in ipairs(kernels) do
-    for _, x in ipairs(kernels_of.reads(k)) do
-      readers[x] = readers[x] or {}
-      table.insert(readers[x], k)
-    end
-  end
-  return readers
-end
-
 --- Sets the strides of such results, and `extent`, the elements that they take, of kernels that are fused.
 --- `options.ragged`: the least numbers of such a result.
 function M.apply(kernels, options)
   if options.tensor_cores == false or not options.chip.tensor then return end
-  local readers, known = readers_of(kernels), {}
+  local state, known = kernels_of.new(kernels), {}
   local function serves(k)
     if known[k] == nil then known[k] = on_tensor_cores(k, options) or false end
     return known[k]
   end
   for _, k in ipairs(kernels) do
     for _, x in ipairs(k.roots) do
-      if k.kind == "product" and is_ragged(x, options.ragged or LEAST) and serves(k) and lists.all(readers[x] or {}, serves) then
+      if k.kind == "product" and is_ragged(x, options.ragged or LEAST) and serves(k) and lists.all(state:readers(x), serves) then
         local shape = { table.unpack(x.shape) }
         shape[#shape] = (shape[#shape] + SECTOR - 1) // SECTOR * SECTOR
         x.strides, x.extent = graphs.contiguous(shape), graphs.numel(shape)

@@ -32,7 +32,6 @@ local function copy(t)
   return c
 end
 
---- Name the nodes of a graph.
 function M.label(g)
   local counts = {}
   for _, x in ipairs(g.nodes) do
@@ -150,7 +149,6 @@ local function listed(edit)
   end
 end
 
---- The schedule with one edit.
 function M.apply(schedule, edit)
   local s = copy(schedule)
   local name, change, value = listed(edit)

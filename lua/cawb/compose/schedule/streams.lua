@@ -28,6 +28,4 @@ function M.joined(state, edge)
   return v and width(state, a) == v and width(state, b) == v and both
 end
 
-function M.settle(state, edge, both) state:replace(edge, both) end
-
 return M

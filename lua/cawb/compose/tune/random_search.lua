@@ -14,7 +14,6 @@ function M.drawing(state)
   end
 end
 
---- `make` with a cache of its last plans.
 function M.cached(make)
   local made, count = {}, 0
   return function(s)

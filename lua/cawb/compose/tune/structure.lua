@@ -11,7 +11,6 @@ local M = {}
 
 local LIKE = 1.0           -- how much one edit of a kind is like another: not much, they are about other kernels
 
---- The kind of an edit, for records.
 function M.kind(edit) return (edit.cut or edit.join) and "cut" or "skip" end
 
 -- For each label the numbers of the kernels with such a node, and the bytes of the nodes; found once for a candidate.

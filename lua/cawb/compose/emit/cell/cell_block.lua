@@ -5,7 +5,6 @@ local template = require "cawb.compose.emit.template"
 
 local M = {}
 
---- Why a block for each sequence does not make a kernel, or nil.
 function M.refusal(kernel)
   local x, hidden = kernel.roots[1], kernel.roots[1].shape[4]
   if #kernel.roots > 1 then return "a block has one sequence of one layer" end

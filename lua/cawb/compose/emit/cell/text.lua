@@ -74,7 +74,6 @@ function M.blocks(d, chip, n)
   return h
 end
 
---- Shared memory of a block.
 function M.bytes(h) return 4 * h.S * (h.BUFFERS * h.KPAD + h.KW * h.RPAD + h.U) end
 
 -- How many sequences a group takes at a time: all groups are under way at once, and their states fit shared memory.
@@ -142,7 +141,6 @@ function M.divide(d, chip, how)
   return sequences(d, h, chip, how.sequences)
 end
 
---- A template's text for a cell.
 function M.fill(d, name, h) return template.complete(d, template.functions(d, functions), template.fill(name, d, h)) end
 
 --- Text and launches; or nil and why not. `how`: blocks that

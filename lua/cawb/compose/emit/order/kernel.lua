@@ -17,10 +17,8 @@ local function chosen(kernel)
   return { x = x, write = write }
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
 function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 
---- See the README.
 function M.generate(kernel, options)
   local c = chosen(kernel)
   local x, from = c.x, c.x.inputs[1]

@@ -21,26 +21,20 @@ local functions = { "T load(long long o, int k, long long i)", "void store(long 
 
 local SHORT = 2048         -- elements that a block sorts
 
--- Bits of v that compare as the values do.
-local real = "v != v ? ~0%s : v == 0 ? %s : %s & %s ? ~%s : %s | %s"
-
-local function bits(T)
-  if T == "float" then
-    return real:format("u", "0x80000000u", "__float_as_uint(v)", "0x80000000u", "__float_as_uint(v)", "__float_as_uint(v)",
-      "0x80000000u")
-  elseif T == "double" then
-    local top, raw = "0x8000000000000000ull", "(unsigned long long)__double_as_longlong(v)"
-    return real:format("ull", top, raw, top, raw, raw, top)
-  elseif T == "long long" then
-    return "(unsigned long long)v ^ 0x8000000000000000ull"
-  end
-  return "(unsigned)(int)v ^ 0x80000000u"
+-- Bits of a real v that compare as the values do: of the type's suffix, highest bit and own bits.
+local function real(suffix, top, own)
+  return ("v != v ? ~0%s : v == 0 ? %s : %s & %s ? ~%s : %s | %s"):format(suffix, top, own, top, own, own, top)
 end
+
+-- The same by types; others are numbers of 32 bits or fewer.
+local bits = { float = real("u", "0x80000000u", "__float_as_uint(v)"),
+               double = real("ull", "0x8000000000000000ull", "(unsigned long long)__double_as_longlong(v)"),
+               ["long long"] = "(unsigned long long)v ^ 0x8000000000000000ull" }
 
 -- The holes of every template; blocks sort `rows` rows of `span` items.
 local function holes(d, span, rows)
   local wide = d.type == "double" or d.type == "long long"
-  local text = bits(d.type)
+  local text = bits[d.type] or "(unsigned)(int)v ^ 0x80000000u"
   return { T = d.type, KEY = wide and "unsigned long long" or "unsigned", WIDE = wide or nil, SPAN = span, ROWS = rows,
            BITS = d.largest and ("~(%s)"):format(text) or text, THREADS = math.max(32, math.min(1024, span * rows // 2)) }
 end

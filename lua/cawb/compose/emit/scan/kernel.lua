@@ -44,12 +44,10 @@ local function chosen(kernel)
   return expression.attempt(check, kernel, x, false) or check(kernel, x, true)
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
 function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 
 local FIRST = "const int t = k / 4;"
 
---- See the README.
 function M.generate(kernel, options, chip)
   local c = chosen(kernel)
   local x, one, four = c.x, writes(c.x, c.reverse)

@@ -36,7 +36,6 @@ local function described(kernel)
   return { x = x, v = v, write = write }
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
 function M.accepts(kernel) return expression.attempt(described, kernel) end
 
 -- The number of a place's bound: bounds are one more than places, along the axis of the keys.
@@ -47,7 +46,6 @@ local function bound(x, keys)
   return index.ravel(i, index.with(keys.shape, x.axis, rows))
 end
 
---- See the README.
 function M.generate(kernel, options)
   local c = described(kernel)
   local x, v = c.x, c.v

@@ -166,7 +166,6 @@ end
 --- Whether M.generate makes a kernel; or nil and why not: it is no pooling, or its threads would hold too much.
 function M.accepts(kernel) return expression.attempt(chosen, kernel) end
 
---- See the README.
 function M.generate(kernel, options, chip)
   local c = chosen(kernel)
   local a, d = accesses.new(kernel, c.x), c.d

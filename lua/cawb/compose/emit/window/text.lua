@@ -89,7 +89,6 @@ local function rows(d, h)
     or ("%s_weight(%s, (int)(to %% %d) + q / %d, c, a, b, k)"):format(d.name, template.names(d.parameters), h.ALL, h.DOWN)
 end
 
--- The holes of both templates.
 local function common(d)
   local h = { T = d.type, WHAT = d.op, JOIN = joins[d.op], ONE = one(d), WIDE = 1, ALL = 1,
               NEUTRAL = d.op == "max" and (d.least or "-INFINITY") or d.op == "min" and (d.least or "INFINITY") or "0" }
@@ -152,7 +151,6 @@ local function text_of(d, name, h)
   return template.complete(d, template.functions(d, functions), template.fill("window/window_join", d, h) .. "\n" .. template.fill(name, d, h))
 end
 
---- Why there are no kernels of a description, or nil.
 function M.refusal(d)
   return span(d, 1) > MOST and ("a line of %d elements for one output is no window"):format(span(d, 1)) or nil
 end
