@@ -2,7 +2,7 @@
 -- is exact, so two graphs that are the same in real arithmetic give the same bits.
 --   local values = interpret(graph, output, { ["input:1"] = function(number) return value end, ... })
 
-local evaluate = dofile "tests/compose/evaluate.lua"
+local evaluate = dofile "tests/support/evaluate.lua"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local views = require "cawb.compose.ir.view"

@@ -2,7 +2,7 @@
 
 local rewritten = dofile "tests/compose/rewritten.lua"
 local check = rewritten.check
-local evaluate = dofile "tests/compose/evaluate.lua"
+local evaluate = dofile "tests/support/evaluate.lua"
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local interpret = dofile "tests/compose/interpret.lua"

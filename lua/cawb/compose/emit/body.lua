@@ -235,16 +235,10 @@ function Body:declarations()
   return words, lists.map(self.order, function(entry) return entry.node end)
 end
 
---- The same as one text.
-function Body:parameters()
-  local words, nodes = self:declarations()
-  return table.concat(words, ", "), nodes
-end
-
 --- The body as a kernel, with the nodes to pass. `bounds`: of its launch, as C; `front`: text ahead of it.
 function Body:as_kernel(bounds, front)
-  local parameters, nodes = self:parameters()
-  return ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(front or "", bounds, self.kernel.name, parameters, self:text()), nodes
+  local words, nodes = self:declarations()
+  return ("%sextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n%s\n}\n"):format(front or "", bounds, self.kernel.name, table.concat(words, ", "), self:text()), nodes
 end
 
 function Body:text() return table.concat(self.lines, "\n") end

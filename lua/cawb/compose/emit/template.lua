@@ -1,4 +1,4 @@
--- template: kernels as text with holes. A template is a file of compose/templates. In it $WORD is a constant or a name that the
+-- template: kernels as text with holes. A template is a file .cu of its family. In it $WORD is a constant or a name that the
 -- generator gives. The lines from `$if WORD` to `$end` may be left out, and so may a line behind `$if WORD:` or `$if !WORD:`.
 -- `$word(` calls an access function, which reads or writes an element of the graph's tensors and is inlined by the compiler. So a
 -- template knows how work is divided, and nothing of the work around it. UNROLL ahead of a loop has it unrolled.

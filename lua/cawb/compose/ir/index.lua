@@ -90,13 +90,7 @@ local function joined(terms)
     for j = 1, rest.kind == "mod" and #terms or 0 do
       local u = terms[j]
       local whole = u[2] == t[2] * rest.by and whole_of(rest, u[1])
-      if whole then
-        local left = {}
-        for n, v in ipairs(terms) do
-          if n ~= i and n ~= j then left[#left + 1] = v end
-        end
-        return left, t[2], whole
-      end
+      if whole then return lists.filter(terms, function(_, n) return n ~= i and n ~= j end), t[2], whole end
     end
   end
 end

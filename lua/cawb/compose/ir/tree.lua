@@ -46,11 +46,9 @@ local function promoted(list, from)
   return ({ "int32", "int64", "float32", "float64" })[most]
 end
 
-local function same_type(a, b) return a.type == b.type and a.type or nil end
-
 local function type_of(class, list)
   if class == "compare" or class == "logic" then return "bool" end
-  if class == "select" then return same_type(list[2], list[3]) or promoted(list, 2) end
+  if class == "select" then return list[2].type == list[3].type and list[2].type or promoted(list, 2) end
   if class == "function" then return rank(promoted(list)) == 4 and "float64" or "float32" end
   return promoted(list)
 end

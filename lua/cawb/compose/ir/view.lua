@@ -29,12 +29,11 @@ function M.at(piece, i) return bound(piece.at, i) end
 --- Its guards at element i.
 function M.guards(piece, i) return bound(piece.guards, i) end
 
-local function doubtful(guards) return lists.filter(guards, function(e) return e.lo < 0 end) end
-
 --- A piece of a view of this shape. `at` and `guard`, which may be nil, are functions from a list of indices to a list of expressions.
+--- Guards that always hold are left out.
 function M.piece(input, shape, at, guard)
   local i = M.variables(shape)
-  return { input = input, at = at(i), guards = doubtful(guard and guard(i) or {}) }
+  return { input = input, at = at(i), guards = lists.filter(guard and guard(i) or {}, function(e) return e.lo < 0 end) }
 end
 
 --- The piece that shows what `inner` shows of its own input, at the place of `outer`.

@@ -3,7 +3,6 @@
 -- { name, args, x = operands in order, by = operands by the schema's names, out = { { shape, dtype } } }.
 
 local expressions = require "cawb.compose.operators.expressions"
-local graphs = require "cawb.compose.ir.graph"
 local keys = require "cawb.compose.ir.keys"
 local lists = require "cawb.base.lists"
 local text = require "cawb.compose.ir.tree.text"
@@ -104,11 +103,7 @@ function M.build(g, op)
   for k, o in ipairs(narrow and op.out or {}) do
     if made[k] and halves[o.dtype] then made[k] = g:map("A", o.dtype, { made[k] }, "float32") end
   end
-  for k, o in ipairs(op.out) do
-    if made[k] and not graphs.same(made[k].shape, o.shape) then
-      made[k] = g:broadcast(g:reshape(made[k], made[k].shape), o.shape)
-    end
-  end
+  for k, o in ipairs(op.out) do made[k] = made[k] and g:broadcast(made[k], o.shape) end
   return made
 end
 

@@ -1,6 +1,7 @@
 -- Operators that put elements in order: a node of their places, and the elements there.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
@@ -36,10 +37,7 @@ function M.kthvalue(g, op)
     if #x.shape == 0 then return node end
     local keepdim = #shape == #x.shape
     return g:view(node, shape, function(i)
-      local j = { table.unpack(i, 1, axis - 1) }
-      j[axis] = index.const(op.args.k - 1)
-      for d = keepdim and axis + 1 or axis, #shape do j[#j + 1] = i[d] end
-      return j
+      return lists.joined({ table.unpack(i, 1, axis - 1) }, { index.const(op.args.k - 1) }, { table.unpack(i, keepdim and axis + 1 or axis) })
     end)
   end
   local values, places = ordered(g, x, axis, false, op.args.k)

@@ -21,11 +21,7 @@ local function hits(g, x, at, axis)
     return list
   end
   local function spread(node, fill)
-    return g:view(node, wide, function(i)
-      local j = { table.unpack(i, 1, #x.shape) }
-      j[axis] = i[#wide]
-      return j
-    end, guard, fill)
+    return g:view(node, wide, function(i) return index.with({ table.unpack(i, 1, #x.shape) }, axis, i[#wide]) end, guard, fill)
   end
   local own = g:numbers(wide, axis)
   local hit = g:map("A == B", "bool", { spread(at, -1), own }, "int64")

@@ -1,5 +1,6 @@
 -- Normalisations: softmax, layer, group, batch, instance and root-mean-square norm, as reduces and maps.
 
+local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 
 local M = {}
@@ -93,9 +94,7 @@ function M.native_group_norm(g, op)
   local function each(v)                           -- of each group, for the channels of it
     if not v then return nil end
     local wide = g:broadcast(g:reshape(v, { n, groups, 1 }), { n, groups, c // groups })
-    local shape = { n, c }
-    for d = 3, #x.shape do shape[d] = 1 end
-    return g:reshape(wide, shape)
+    return g:reshape(wide, lists.map(x.shape, function(size, d) return d <= 2 and size or 1 end))
   end
   local weight, bias = by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x)
   local y = applied(g, x, { middle = each(middle), rstd = each(rstd), lost = each(lost) }, weight, bias)

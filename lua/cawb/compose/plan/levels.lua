@@ -3,6 +3,7 @@
 local graphs = require "cawb.compose.ir.graph"
 local core = require "cawb.core"
 local display = require "cawb.base.display"
+local keys = require "cawb.compose.ir.keys"
 local kernels = require "cawb.compose.schedule.kernels"
 local lists = require "cawb.base.lists"
 local schedule = require "cawb.compose.schedule.schedule"
@@ -131,9 +132,8 @@ local function launches(kernel)
 end
 
 local function options_of(made, kernel)
-  local words, own = {}, made.schedule.kernels and made.schedule.kernels[schedule.key(kernel)] or {}
-  for name, value in pairs(own) do words[#words + 1] = ("%s=%s"):format(name, value) end
-  table.sort(words)
+  local own = made.schedule.kernels and made.schedule.kernels[schedule.key(kernel)] or {}
+  local words = lists.map(keys(own), function(name) return ("%s=%s"):format(name, own[name]) end)
   if kernel.made and kernel.made.how then table.insert(words, 1, kernel.made.how) end
   return table.concat(words, ", ")
 end

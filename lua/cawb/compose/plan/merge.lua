@@ -95,13 +95,8 @@ end
 -- Texts of kernels, from their pieces; tables stay where a piece does.
 local function gather(list)
   for _, one in ipairs(list) do
-    local words, changed = {}, false
-    for _, p in ipairs(one.pieces) do
-      local text = p.text or p.original
-      changed = changed or p.text ~= nil
-      if text ~= "" then words[#words + 1] = text end
-    end
-    if changed then one.made.text = #words > 0 and one.tables .. "\n" .. table.concat(words, "\n") or nil end
+    local words = lists.filter(lists.map(one.pieces, function(p) return p.text or p.original end), function(text) return text ~= "" end)
+    if lists.any(one.pieces, function(p) return p.text end) then one.made.text = #words > 0 and one.tables .. "\n" .. table.concat(words, "\n") or nil end
   end
 end
 

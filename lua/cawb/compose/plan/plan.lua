@@ -20,14 +20,11 @@ local leaf_name = M.leaf_name
 
 -- The leaves with memory, each { name =, dtype =, shape =, strides = }.
 local function leaves(g)
-  local found, seen = {}, {}
-  for _, x in ipairs(g.nodes) do
-    if x.kind == "leaf" and x.source:find ":" and not seen[x.source] then
-      found[#found + 1] = { name = leaf_name(x), dtype = x.dtype, shape = x.shape, strides = x.strides }
-      seen[x.source] = true
-    end
-  end
-  return found
+  local all = lists.filter(g.nodes, function(x) return x.kind == "leaf" and x.source:find ":" end)
+  return lists.map(lists.groups(all, function(x) return x.source end), function(group)
+    local x = group[1]
+    return { name = leaf_name(x), dtype = x.dtype, shape = x.shape, strides = x.strides }
+  end)
 end
 
 --- The refusal of a plan for other shapes than its own.

@@ -13,10 +13,8 @@ local M = {}
 local units = { { 1e9, "GB" }, { 1e6, "MB" }, { 1e3, "kB" } }
 
 local function readable(bytes)
-  for _, unit in ipairs(units) do
-    if bytes >= unit[1] then return ("%.3g %s"):format(bytes / unit[1], unit[2]) end
-  end
-  return bytes .. " B"
+  local unit = lists.first(units, function(one) return bytes >= one[1] end)
+  return unit and ("%.3g %s"):format(bytes / unit[1], unit[2]) or bytes .. " B"
 end
 
 local function size(x) return graphs.numel(x.shape) * types.size(x.dtype) end

@@ -3,6 +3,7 @@
 -- channels, once for each tap along the summed dimensions.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.rewrite.views"
 
 local M = {}
@@ -57,14 +58,11 @@ end
 
 -- The geometry of the dimensions that are left.
 local function rest(c, gone)
-  local left = { groups = c.groups, transposed = c.transposed, dims = 0, taps = {}, stride = {}, padding = {}, dilation = {},
-                 output_padding = {} }
-  for d = 1, c.dims do
-    if not gone[d + 2] then
-      left.dims = left.dims + 1
-      for _, name in ipairs { "taps", "stride", "padding", "dilation", "output_padding" } do left[name][left.dims] = c[name][d] end
-    end
+  local left = { groups = c.groups, transposed = c.transposed }
+  for _, name in ipairs { "taps", "stride", "padding", "dilation", "output_padding" } do
+    left[name] = lists.filter(c[name], function(_, d) return not gone[d + 2] end)
   end
+  left.dims = #left.taps
   return left
 end
 

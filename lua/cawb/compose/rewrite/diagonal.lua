@@ -68,11 +68,10 @@ local function batched(g, x, d, other, is_left)
 end
 
 local function apart(g, x, d, other, is_left)
-  local parts = {}
-  for k, b in ipairs(d.blocks) do
+  local parts = lists.map(d.blocks, function(b, k)
     local own = block(g, d, k)
-    parts[k] = is_left and g:product(x, own, g:slice(other, 1, b.across, b.columns)) or g:product(x, g:slice(other, 2, b.down, b.rows), own)
-  end
+    return is_left and g:product(x, own, g:slice(other, 1, b.across, b.columns)) or g:product(x, g:slice(other, 2, b.down, b.rows), own)
+  end)
   return g:concatenate(parts, is_left and 1 or 2, x.shape)
 end
 

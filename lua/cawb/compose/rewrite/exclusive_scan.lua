@@ -1,7 +1,9 @@
 -- exclusive_scan: running sums moved on by one place, with their neutral value ahead of them, are one scan that leaves out the element
 -- itself. So are running sums over elements that are moved on so.
 
+local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
@@ -57,10 +59,8 @@ end
 -- Elements of which all but the last are those of x, n of them along the axis.
 local function longer(g, x, shape, axis, value)
   if x.shape[axis] == shape[axis] then return x end
-  local from = views.shown(x)
-  local i, same = view.variables(x.shape), from.node.shape[axis] == shape[axis] and #from.node.shape == #shape
-  for d, e in ipairs(same and from.at(i) or {}) do same = same and e.key == i[d].key and from.node.shape[d] == shape[d] end
-  if same then return from.node end
+  local from, i = views.shown(x), view.variables(x.shape)
+  if graphs.same(from.node.shape, shape) and index.same(from.at(i), i) then return from.node end
   return g:view(x, shape, function(at) return at end, function(at) return { index.back(at[axis], shape[axis] - 1) } end, value)
 end
 
@@ -72,9 +72,7 @@ end
 
 -- The scans that a view may be of.
 local function scan_below(x)
-  for _, input in ipairs(x.inputs) do
-    if input.kind == "scan" and neutral[input.op] and not input.exclusive and #input.users == 1 then return input end
-  end
+  return lists.first(x.inputs, function(input) return input.kind == "scan" and neutral[input.op] and not input.exclusive and #input.users == 1 end)
 end
 
 function M.apply(g, x)

@@ -68,11 +68,10 @@ local function of_map(g, x, axes)
     end
   end
   if not pays then return nil end
-  local operands = {}
-  for k, input in ipairs(x.inputs) do
-    if varies[k] then operands[k] = tools.divided(g, sums[k] or sum_of(g, input, axes, plain) or plain(g, input, axes), n)
-    else operands[k] = views.dropped(g, input, axes) end
-  end
+  local operands = lists.map(x.inputs, function(input, k)
+    if not varies[k] then return views.dropped(g, input, axes) end
+    return tools.divided(g, sums[k] or sum_of(g, input, axes, plain) or plain(g, input, axes), n)
+  end)
   local mean = g:map(x.expression, x.dtype, operands)
   return g:map("A * B", x.dtype, { mean, g:fill(n, {}, x.dtype) })
 end

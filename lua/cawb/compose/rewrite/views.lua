@@ -56,10 +56,7 @@ end
 
 local function all_lots(x, at)
   local of, list = {}, {}
-  for d, n in ipairs(x.inputs[1].shape) do
-    if n > 1 and not add(x, at, d, of, list) then return nil end
-  end
-  return list
+  return lists.all(x.inputs[1].shape, function(n, d) return n <= 1 or add(x, at, d, of, list) end) and list or nil
 end
 
 -- Whether a lot shows each of its elements once, in order.
@@ -78,9 +75,7 @@ end
 function M.lots(x)
   if not view.plain(x) then return nil end
   local i, at = view.variables(x.shape), x.pieces[1].at
-  for d, n in ipairs(x.inputs[1].shape) do
-    if n == 1 and index.number(at[d]) ~= 0 then return nil end
-  end
+  if lists.any(x.inputs[1].shape, function(n, d) return n == 1 and index.number(at[d]) ~= 0 end) then return nil end
   local list = all_lots(x, at)
   return list and lists.all(list, function(lot) return is_whole(lot, x, at, i) end) and list or nil
 end
@@ -116,6 +111,7 @@ function M.ends_in(g, x, set)
   end)
 end
 
+-- The elements of a list, as a shape, beside those along the axes.
 local function left(shape, axes) return lists.filter(shape, function(_, d) return not axes[d] end) end
 
 --- Indices of `rank` dimensions, the first along the axes, where those of the others are these.
@@ -155,21 +151,7 @@ end
 
 --- View x of `sum` in place of the tensor below x. `sum` lacks the dimensions `gone`, and the view lacks its `axes`.
 function M.spread(g, sum, x, axes, gone)
-  local at = x.pieces[1].at
-  return g:view(sum, left(x.shape, axes), function(i)
-    local values, k, j = {}, 0, {}
-    for e = 1, #x.shape do
-      if axes[e] then values["r" .. e] = index.const(0)
-      else
-        k = k + 1
-        values["r" .. e] = i[k]
-      end
-    end
-    for d = 1, #x.inputs[1].shape do
-      if not gone[d] then j[#j + 1] = index.bind(at[d], values) end
-    end
-    return j
-  end)
+  return g:view(sum, left(x.shape, axes), function(i) return left(view.at(x.pieces[1], M.first_along(axes, #x.shape, i)), gone) end)
 end
 
 return M

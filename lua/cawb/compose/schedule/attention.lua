@@ -34,11 +34,7 @@ end
 local function between(first, x)
   local reaches = {}
   local function visit(y)
-    if reaches[y] ~= nil then return reaches[y] end
-    reaches[y] = y == first
-    for _, input in ipairs(y ~= first and y.inputs or {}) do
-      if visit(input) then reaches[y] = true end
-    end
+    if reaches[y] == nil then reaches[y] = y == first or #lists.filter(y.inputs, visit) > 0 end
     return reaches[y]
   end
   visit(x)
@@ -84,13 +80,9 @@ end
 
 -- The kernels that make only these nodes; nil if one makes other nodes too.
 local function makers(state, inside)
-  local list = {}
-  for _, k in ipairs(state.list) do
-    local own = #lists.filter(k.roots, function(x) return inside[x] end)
-    if own > 0 and own < #k.roots then return nil end
-    if own > 0 then list[#list + 1] = k end
-  end
-  return list
+  local function is_inside(x) return inside[x] end
+  local list = lists.filter(state.list, function(k) return lists.any(k.roots, is_inside) end)
+  return lists.all(list, function(k) return lists.all(k.roots, is_inside) end) and list or nil
 end
 
 -- Whether eight neighbours of a factor's row lie in 16 bytes of the tensor that a copy shows. `turned`: as the keys' rows.

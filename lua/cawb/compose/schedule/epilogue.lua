@@ -38,10 +38,8 @@ end
 function M.joined(state, edge)
   local a, b = edge[1], edge[2]
   if state:needs(a, b, true) then return nil end
-  local x, roots = kernels.anchor(a), {}
-  for _, root in ipairs(a.roots) do
-    if root ~= x or state:is_read_beside(x, b) then roots[#roots + 1] = root end
-  end
+  local x = kernels.anchor(a)
+  local roots = lists.filter(a.roots, function(root) return root ~= x or state:is_read_beside(x, b) end)
   for _, root in ipairs(b.roots) do table.insert(roots, b.kind == "partial" and 1 or #roots + 1, root) end
   local both = { kind = a.kind, roots = roots, members = { x }, attend = a.attend, within = { [x] = true } }
   local found = generators.accepts(both, state.options)

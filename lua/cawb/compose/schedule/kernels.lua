@@ -23,17 +23,13 @@ local function below(kernel, ends)
   return found
 end
 
-local function is_stored(x) return x.stored end
-
-local function is_in_memory(x) return x.stored or x.kind == "leaf" and x.source:find ":" end
-
 --- What a kernel begins with: the stored nodes and the leaves in memory that it loads.
-function M.loads(kernel) return below(kernel, is_in_memory) end
+function M.loads(kernel) return below(kernel, function(x) return x.stored or x.kind == "leaf" and x.source:find ":" end) end
 
 --- The stored nodes that a kernel reads. A list stays valid: a fused kernel is a new one, and nodes that are no longer stored had no
 --- other readers.
 function M.reads(kernel)
-  kernel.below = kernel.below or below(kernel, is_stored)
+  kernel.below = kernel.below or below(kernel, function(x) return x.stored end)
   return kernel.below
 end
 

@@ -42,13 +42,10 @@ end
 
 -- How often each element of x is asked for.
 local function demand(x)
-  local sum = 0
-  for _, user in ipairs(x.users) do
+  return lists.sum(x.users, function(user)
     local times = (user.stored or alone[user.kind]) and 1 or user.demand
-    if user.kind == "view" or user.kind == "pick" then times = times * numel(user) / math.max(1, numel(x)) end
-    sum = sum + times
-  end
-  return sum
+    return (user.kind == "view" or user.kind == "pick") and times * numel(user) / math.max(1, numel(x)) or times
+  end)
 end
 
 -- Whether all that follows a node is a kernel's last step, one element for each of its own; `ending`: of which users that holds.
@@ -168,10 +165,11 @@ local function materialise(g)
   end
 end
 
+-- The kernel of a stored node, which lies in order unless it has strides.
 local function kernel_for(x)
-  local k = { kind = alone[x.kind] and x.kind or "stream", roots = { x }, members = {} }
-  if x.kind == "reduce" then k.kind, k.members = "rows", { x } end
-  return k
+  x.strides = x.strides or graphs.contiguous(x.shape)
+  if x.kind == "reduce" then return { kind = "rows", roots = { x }, members = { x } } end
+  return { kind = alone[x.kind] and x.kind or "stream", roots = { x }, members = {} }
 end
 
 --- The kernels of a graph, in order, before any is fused (fusion.lua). `strided(x, input)`: can x's library read this view as it lies?
@@ -186,14 +184,7 @@ function M.kernels(g, strided)
   end
   operands(g)
   settle(g)
-  local kernels = {}
-  for _, x in ipairs(g.nodes) do
-    if x.kind ~= "leaf" then
-      if x.stored and not x.strides then x.strides = graphs.contiguous(x.shape) end
-      if x.stored then kernels[#kernels + 1] = kernel_for(x) end
-    end
-  end
-  return kernels
+  return lists.map(lists.filter(g.nodes, function(x) return x.stored and x.kind ~= "leaf" end), kernel_for)
 end
 
 return M

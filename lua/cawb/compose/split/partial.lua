@@ -54,13 +54,11 @@ end
 
 -- ---- requests
 
-local function is_sum(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" end
-
 -- The sums of a graph that may be begun, in order: { sum =, squares = or nil }.
 local function sums_in(g)
   local about = {}
   for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
-  local sums = lists.filter(g.nodes, function(x) return is_sum(x) and not x.about end)
+  local sums = lists.filter(g.nodes, function(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" and not x.about end)
   return lists.map(sums, function(x) return { sum = x, squares = about[x] } end)
 end
 
@@ -73,12 +71,8 @@ end
 -- Whether map x follows element by element from nodes of the set, and besides from leaves alone.
 local function follows(x, set, shape)
   if x.kind ~= "map" or x.dtype ~= "float32" or not graphs.same(x.shape, shape) then return false end
-  local any = false
-  for _, input in ipairs(x.inputs) do
-    local other = views.shown(input).node
-    if set[input] then any = true elseif other.kind ~= "leaf" then return false end
-  end
-  return any
+  local function is_leaf(input) return views.shown(input).node.kind == "leaf" end
+  return lists.any(x.inputs, function(input) return set[input] end) and lists.all(x.inputs, function(input) return set[input] or is_leaf(input) end)
 end
 
 -- The first node that has sums over it: the convolution, or a map of its results; and the sums.
@@ -146,11 +140,7 @@ end
 
 -- A node of fewer dimensions as one of this shape: they are its first, those that are not joined.
 local function spread(g, x, shape, axes)
-  return g:view(x, shape, function(i)
-    local j = {}
-    for d in ipairs(shape) do if not axes[d] then j[#j + 1] = i[d] end end
-    return j
-  end)
+  return g:view(x, shape, function(i) return lists.filter(i, function(_, d) return not axes[d] end) end)
 end
 
 -- Squared distances from the mean of all, and the sum of the distances where it is asked for: see split.lua.

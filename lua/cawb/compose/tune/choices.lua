@@ -79,7 +79,7 @@ end
 --- sizes and other devices, the nearest first.
 function M.schedules(task, model)
   local like, sizes = about(task)
-  local own, others, seen = nil, {}, {}
+  local own, others = nil, {}
   local function take(path, far)
     for k, r in ipairs(schedules_of(path, like)) do
       local distance = apart(sizes, r.sizes)
@@ -93,12 +93,9 @@ function M.schedules(task, model)
     if a.distance ~= b.distance then return a.distance < b.distance end
     return a.number > b.number
   end)
-  local list = {}
-  for _, r in ipairs(others) do
-    if #list < MOST and r.schedule ~= own and not seen[r.schedule] then list[#list + 1] = r.schedule end
-    seen[r.schedule] = true
-  end
-  return own, list
+  local texts = lists.filter(lists.map(others, function(r) return r.schedule end), function(text) return text ~= own end)
+  local each = lists.map(lists.groups(texts, function(text) return text end), function(group) return group[1] end)
+  return own, { table.unpack(each, 1, MOST) }
 end
 
 --- The line of a search's last schedule.

@@ -5,6 +5,7 @@
 local core = require "cawb.core"
 local file = require "cawb.base.file"
 local graphs = require "cawb.compose.ir.graph"
+local keys = require "cawb.compose.ir.keys"
 local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
 
@@ -41,10 +42,7 @@ end
 
 --- Options as text, the same for equal ones.
 function M.text(own)
-  local words = {}
-  for name, value in pairs(own) do words[#words + 1] = name .. "=" .. tostring(value) end
-  table.sort(words)
-  return table.concat(words, " ")
+  return table.concat(lists.map(keys(own), function(name) return name .. "=" .. tostring(own[name]) end), " ")
 end
 
 function M.new() return setmetatable({ kinds = {} }, Records) end

@@ -281,12 +281,8 @@ end
 
 -- Seconds of those kernels of one result that another one has not.
 local function alone(result, other)
-  local names, sum = {}, 0.0
-  for _, kernel in ipairs(other.made.kernels) do names[name_of(kernel)] = true end
-  for k, kernel in ipairs(result.made.kernels) do
-    if not names[name_of(kernel)] then sum = sum + result.list[k] end
-  end
-  return sum
+  local names = lists.set(lists.map(other.made.kernels, name_of))
+  return lists.sum(result.made.kernels, function(kernel, k) return names[name_of(kernel)] and 0 or result.list[k] end)
 end
 
 local function learn_structure(self, edit, before, result)

@@ -3,7 +3,6 @@
 
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local attend = require "cawb.compose.emit.attention.text"
-local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -21,7 +20,6 @@ local function holes(d, queries, keys, most)
   for name, word in pairs(arithmetic.words[d.dtype]) do h[name] = word end
   h.NEARQ, h.NEARK, h.NEARV = d.query8, d.key8, d.value8
   h.HELD = tiles * h.DPAD <= 128
-  h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(queries, keys)) or "false"
   h.shared = queries * attend.pitch(h.DPAD) + 2 * keys * (attend.pitch(h.DPAD) + attend.pitch(h.VPAD))
   h.BLOCKS = h.shared <= attend.half(most) and h.THREADS <= 128 and 2 or 1

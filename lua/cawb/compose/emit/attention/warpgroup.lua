@@ -4,7 +4,6 @@
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local attend = require "cawb.compose.emit.attention.text"
 local template = require "cawb.compose.emit.template"
-local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -13,7 +12,6 @@ local registers = { [2] = { FEW = 40, MANY = 232 }, [3] = { FEW = 32, MANY = 160
 
 --- Holes of both instructions, of numbers of a type, and of the weights, for h.KEYS keys a step.
 function M.instructions(h, d, type)
-  h.POWER = types.literal((d.scale or 1) / math.log(2), "float32")
   h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(h.KEYS, d.n, d.open(64, h.KEYS)) or "false"
   h.ASKINSTRUCTION = arithmetic.group(d.name .. "_multiply", h.KEYS, type, { 0, 0 })
   h.ANSWERINSTRUCTION = arithmetic.group(d.name .. "_add", h.VN, type, { 0, 1 }, true)

@@ -76,13 +76,10 @@ local function levels(kernel)
     seen[x] = most
     return most
   end
-  local list = {}
-  for _, x in ipairs(kernel.members) do
+  return lists.groups(kernel.members, function(x)
     level[x] = 1 + visit(x.inputs[1], {})
-    list[level[x]] = list[level[x]] or {}
-    table.insert(list[level[x]], x)
-  end
-  return list
+    return level[x]
+  end)
 end
 
 -- Variables for a reduce on its way.

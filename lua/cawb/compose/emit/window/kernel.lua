@@ -72,9 +72,7 @@ local function geometry(x)
   local view, rank = x.inputs[1], #x.shape
   if not ops[x.op] or view.kind ~= "view" or view.stored or #view.pieces > 1 then return nil end
   local from, piece = view.inputs[1], view.pieces[1]
-  for d, n in ipairs(view.shape) do
-    if (d > rank) ~= (x.axes[d] or false) then return nil end
-  end
+  if lists.any(view.shape, function(_, d) return (d > rank) ~= (x.axes[d] or false) end) then return nil end
   if not only_inside(piece.guards, piece.at, from.shape) then return nil end
   local moves, last, covered = {}, 0, 1
   for d, e in ipairs(piece.at) do

@@ -1,5 +1,5 @@
 -- evaluate: the value of a tree, as numbers of Lua: real ones are float64, whole ones have 64 bits.
---   local evaluate = dofile "tests/compose/evaluate.lua"
+--   local evaluate = dofile "tests/support/evaluate.lua"
 
 local operations = require "cawb.compose.ir.operations"
 local types = require "cawb.torch.types"
