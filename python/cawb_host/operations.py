@@ -3,7 +3,6 @@
 Every operation takes a request that was held to core/base/protocol/host.json and returns (reply,
 file descriptors).
 """
-import gc
 import importlib
 import os
 import platform
@@ -16,9 +15,11 @@ import torch
 from cawb_host.judge.time import baseline, kernels
 from cawb_host.judge.candidate import python_candidate
 from cawb_host.base.fault import Fault, Refused, one_line
+from cawb_host.base.garbage import Garbage
 from cawb_host.judge.compare.picture import drawn
 from cawb_host.judge.compare.reference import signed
 from cawb_host.judge.task.sketch import attempt
+from cawb_host.judge.task.source import forget
 from cawb_host.base.tensors import number
 from cawb_host.judge.workload import Workload
 
@@ -42,7 +43,7 @@ def path_of(request, name="path"):
 
 class Host:
     def __init__(self):
-        self.workload, self.imported = None, 0
+        self.workload, self.garbage = None, Garbage()
         version = tuple(int(x) for x in re.findall(r"\d+", torch.__version__)[:2])
         if version < (2, 1):
             raise Fault("missing", "PyTorch %s is too old, 2.1 or newer is needed; set"
@@ -80,19 +81,13 @@ class Host:
     def load(self, request):
         device = open_device(request["device"])
         self.unload({})
-        self.collect()
+        forget()
+        self.garbage.collect()
         if device.type == "cuda":
             torch.cuda.set_device(device)
         self.workload = Workload(path_of(request), device, request.get("overrides", {}),
                                  request["init_seed"], request.get("judge"), request.get("weights_seed"), request.get("native"))
         return self.workload.describe()
-
-    def collect(self):
-        """An earlier failure may still hold tensors. What imports made stays, and is looked through once: all of PyTorch takes 0.15 s."""
-        gc.collect()
-        if len(sys.modules) > self.imported:
-            gc.freeze()
-            self.imported = len(sys.modules)
 
     def sketch(self, request):
         return attempt(path_of(request), request.get("overrides", {}), request["init_seed"],

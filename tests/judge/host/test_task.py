@@ -12,7 +12,7 @@ from hostcase import PACKAGES, HAVE_TORCH, Loaded, TaskCase, task
 
 if HAVE_TORCH:
     import torch
-    from cawb_host import operations
+    from cawb_host.base.garbage import Garbage
     from cawb_host.judge.task import plain, sketch
 
 PLAIN = """
@@ -48,15 +48,20 @@ class Cycle:
 class Memory(TaskCase):
     def test_garbage_goes_with_each_task_and_what_imports_made_is_looked_through_once(self):
         self.addCleanup(gc.unfreeze)
-        host = operations.Host()
-        host.collect()
+        garbage = Garbage()
+        garbage.collect()
         frozen = gc.get_freeze_count()
         self.assertGreater(frozen, 10000)
         seen = weakref.ref(Cycle())
         self.assertIsNotNone(seen())
-        host.collect()
+        garbage.collect()
         self.assertIsNone(seen())
         self.assertLessEqual(gc.get_freeze_count(), frozen)
+
+    def test_an_earlier_task_is_gone_when_another_is_loaded(self):
+        self.load(PLAIN)
+        path = self.write("import sys\nraise ValueError(sorted(name for name in sys.modules if 'cawb_task' in name))", "other.py")
+        self.assertIn("['cawb_task_other']", Loaded(self.host, path).reply["message"])
 
     def test_sizes_that_are_tried_leave_nothing(self):
         path = self.write(PLAIN)

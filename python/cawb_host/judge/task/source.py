@@ -26,6 +26,13 @@ from cawb_host.base.elsewhere import Elsewhere
 from cawb_host.base.fault import Fault, blame
 
 NEEDED = ("Model", "get_inputs")
+OURS = "cawb_task_"                # before a module's name
+
+
+def forget():
+    """The modules of files go, with what they hold, when no task of theirs is loaded."""
+    for name in [name for name in sys.modules if name.startswith(OURS)]:
+        del sys.modules[name]
 
 
 class Task:
@@ -64,7 +71,7 @@ class Task:
         return ast.unparse(self.tree)
 
     def execute(self, tree):
-        module = types.ModuleType("cawb_task_" + self.name)
+        module = types.ModuleType(OURS + self.name)
         module.__file__ = self.path
         folder = os.path.dirname(os.path.abspath(self.path))
         if folder not in sys.path:
