@@ -22,7 +22,7 @@
 static void device_close(cawb_device *d) {
   sim_device *s = (sim_device *)d;
   sim_heap_drop(s);
-  for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < SIM_SLOTS; i++)
+  for (unsigned i = SIM_SLOT_FIRST; s->slots != NULL && i < s->nslots; i++)
     if (s->slots[i] != NULL) sim_region_drop(s, s->slots[i]->base);
   free(s->slots);
   for (unsigned i = 0; i < s->nl1; i++) free(s->l1[i]);
@@ -176,6 +176,7 @@ cawb_status cawb_device_open_sim(cawb_device **out, const char *which, const caw
   d->isa = sim_isa_best();
   d->sanitize = 1;
   d->threads = 1;
+  d->nslots = SIM_SLOTS_BEGIN;
   d->next_slot = SIM_SLOT_FIRST;
   describe(which, figures, &d->base.info);
   *out = &d->base;

@@ -220,8 +220,8 @@ static void test_numbers_that_are_none(void) {
   CHECK(fails("scratch{ shape = {4}, dype = 'float64' }", "unknown option 'dype'"));
   CHECK(fails("scratch(math.maxinteger) scratch(1 << 62) " GOOD, "") );
   CHECK(fails("local s = {} for i = 0, 40 do s[1 << i] = 1 end scratch{ shape = s }", "scratch: "));
-  CHECK(fails("for i = 1, 5000 do scratch(4) end", "more than 4096 tensors"));
-  CHECK(fails("for i = 1, 5000 do memset(outputs[1]) end", "more than 4096 steps"));
+  CHECK(fails("for i = 1, 20000 do scratch(4) end", "more than 16384 tensors"));
+  CHECK(fails("for i = 1, 20000 do memset(outputs[1]) end", "more than 16384 steps"));
 }
 
 /* A probe must not take what went wrong in tunables{} for a declaration. */

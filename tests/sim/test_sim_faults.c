@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "sim/memory/device.h"
 #include "sim/open.h"
 #include "sim_fixture.h"
 
@@ -93,6 +94,31 @@ static void test_memory(sim_fixture *x) {
   CHECK(cawb_device_read(x->d, back, a, 1, &x->err) == CAWB_ERR_INVALID);
 }
 
+/* As many as a network has whose parameters, their gradients and statistics are all tensors of their own; kernels reach the last, by one thread or several. */
+static void test_many_tensors(sim_fixture *x) {
+  enum { MOST = 1 << 14, N = 4096 };
+  static cawb_addr all[MOST];
+  static float ones[N], back[N];
+  size_t n = 0;
+  cawb_addr last = 0;
+  for (int i = 0; i < N; i++) ones[i] = 1;
+  while (n < MOST && cawb_device_alloc(x->d, 64, "one of many", &all[n], &x->err) == CAWB_OK) n++;
+  CHECK(n > 15000 && n < MOST && says(x, "more than 16384 allocations at once"));
+  for (size_t k = n - 2; k < n; k++) cawb_device_free(x->d, all[k]);
+  CHECK(cawb_device_alloc(x->d, sizeof ones, "the last", &last, &x->err) == CAWB_OK && last > all[n - 3]);
+  for (unsigned threads = 1; threads <= 4; threads += 3) {
+    ((sim_device *)x->d)->threads = threads;
+    CHECK(cawb_device_write(x->d, last, ones, sizeof ones, &x->err) == CAWB_OK);
+    ARG(x, cawb_addr, last); ARG(x, cawb_addr, last); ARG(x, float, 2); ARG(x, int, N);
+    CHECK(launch(x, "saxpy", N / 256, 1, 256, 1, 0) == CAWB_OK);
+    fetch_tensor(x, back, last, sizeof back);
+    for (int i = 0; i < N; i++) CHECK(back[i] == 3);
+  }
+  ((sim_device *)x->d)->threads = 1;
+  cawb_device_free(x->d, last);
+  for (size_t k = 0; k + 2 < n; k++) cawb_device_free(x->d, all[k]);
+}
+
 static void test_attach(sim_fixture *x) {
   int fd = memfd_create("tensor", 0);
   cawb_share share = { .fd = fd, .size = 8192 };
@@ -132,6 +158,7 @@ int main(void) {
   test_launches(&basic);
   test_memory(&basic);
   test_attach(&basic);
+  test_many_tensors(&basic);
   fixture_close(&basic);
   fixture_close(&features);
   return check_report();

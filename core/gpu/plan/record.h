@@ -11,7 +11,7 @@
 
 #include "gpu/plan/plan.h"
 
-enum { PLAN_MAX_STEPS = 4096, PLAN_MAX_TENSORS = 4096, PLAN_MAX_ARGS = 1 << 18 };
+enum { PLAN_MAX_STEPS = 1 << 14, PLAN_MAX_TENSORS = 1 << 14, PLAN_MAX_ARGS = 1 << 18 };
 
 typedef struct plan_ref {         /* where an address goes: in a parameter block, */
   size_t at;                      /*   or which operand of a library call it is */

@@ -7,7 +7,7 @@
 
 /* Blocks that ran beside each other must run in order after all. */
 static void start_over(sim_exec *x) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < x->device->nslots; i++) {
     sim_region *r = x->device->slots[i];
     if (r != NULL) memset(r->bits, 0, 2 * r->words * sizeof *r->bits);
   }

@@ -24,8 +24,8 @@ struct sim_device {
   int lasting;                  /* runs are one: nothing is put back or forgotten between them */
   unsigned threads;             /* that execute blocks; 0: as many as there are cores, where it is worth it */
   /* memory */
-  sim_region **slots;           /* SIM_SLOTS of them */
-  unsigned next_slot;
+  sim_region **slots;           /* SIM_SLOTS of them, the first `nslots` in use */
+  unsigned nslots, next_slot;
   size_t followed;              /* bytes of regions that have notes */
   struct sim_heap *heap;        /* see heap.h; NULL: no kernel has allocated */
   cawb_addr grid_barrier;       /* a word or two where cooperative launches meet; 0: there was none */

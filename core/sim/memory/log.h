@@ -12,7 +12,7 @@
 #include "sim/memory/region.h"
 
 /*
-** A word for each line (128 bytes) of a request: its number (30 bits), the region's slot (12),
+** A word for each line (128 bytes) of a request: its number (30 bits), the region's slot (14),
 ** its sectors (4), of a load those that L1 had too long ago (4), the kind (2) and a flag (1):
 ** of a load, that a request begins; of a store, that sectors are stored to as a whole.
 ** SIM_LOG_BYTES is followed by two words, a bit for each byte of the line; SIM_LOG_WHOLE says
@@ -21,11 +21,11 @@
 enum { SIM_LOG_LOAD, SIM_LOG_STORE, SIM_LOG_WHOLE, SIM_LOG_BYTES };
 
 #define SIM_LOG_LINE(v) ((v) & 0x3fffffff)
-#define SIM_LOG_SLOT(v) ((v) >> 30 & 0xfff)
-#define SIM_LOG_SECTORS(v) ((uint32_t)((v) >> 42) & 15)
-#define SIM_LOG_OLD(v) ((uint32_t)((v) >> 46) & 15)
-#define SIM_LOG_KIND(v) ((v) >> 50 & 3)
-#define SIM_LOG_FLAG(v) ((v) >> 52 & 1)
+#define SIM_LOG_SLOT(v) ((v) >> 30 & 0x3fff)
+#define SIM_LOG_SECTORS(v) ((uint32_t)((v) >> 44) & 15)
+#define SIM_LOG_OLD(v) ((uint32_t)((v) >> 48) & 15)
+#define SIM_LOG_KIND(v) ((v) >> 52 & 3)
+#define SIM_LOG_FLAG(v) ((v) >> 54 & 1)
 
 /* A block that has run: where its words end. */
 typedef struct sim_ran { uint64_t threads; uint32_t serial; size_t end; sim_spent spent; sim_moves moves; } sim_ran;
@@ -55,14 +55,14 @@ static inline int sim_log_room(sim_log *g, size_t more) {
 }
 
 static inline uint64_t sim_log_word(const sim_region *r, uint64_t line, uint32_t sectors, unsigned kind) {
-  return line | (uint64_t)(r->base >> SIM_SLOT_BITS) << 30 | (uint64_t)sectors << 42 | (uint64_t)kind << 50;
+  return line | (uint64_t)(r->base >> SIM_SLOT_BITS) << 30 | (uint64_t)sectors << 44 | (uint64_t)kind << 52;
 }
 
 /* Sectors of a line that a load misses in L1. */
 static inline void sim_log_load(sim_log *g, const sim_region *r, uint64_t line, uint32_t missing, uint32_t old) {
   if (!sim_log_room(g, 1)) return;
-  g->words[g->count++] = sim_log_word(r, line, missing, SIM_LOG_LOAD) | (uint64_t)old << 46 |
-                         (uint64_t)g->begins << 52;
+  g->words[g->count++] = sim_log_word(r, line, missing, SIM_LOG_LOAD) | (uint64_t)old << 48 |
+                         (uint64_t)g->begins << 54;
   g->begins = 0;
 }
 
@@ -70,7 +70,7 @@ static inline void sim_log_store(sim_log *g, const sim_region *r, uint64_t line,
                                  int exact) {
   if (!sim_log_room(g, 1)) return;
   g->words[g->count++] = sim_log_word(r, line, sectors, exact ? SIM_LOG_WHOLE : SIM_LOG_STORE) |
-                         (uint64_t)(whole != 0) << 52;
+                         (uint64_t)(whole != 0) << 54;
 }
 
 /* Bytes `from` up to `to` of a line are stored to. */

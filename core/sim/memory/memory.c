@@ -33,12 +33,16 @@ static cawb_addr slot_base(unsigned slot) {
 
 /* A free slot, never the one freed last: stale pointers should find a gap. */
 static unsigned find_slot(sim_device *d) {
-  for (unsigned i = 0; i < SIM_SLOTS; i++) {
+  for (unsigned i = 0; i < d->nslots; i++) {
     unsigned slot = d->next_slot;
-    d->next_slot = slot + 1 < SIM_SLOTS ? slot + 1 : SIM_SLOT_FIRST;
+    d->next_slot = slot + 1 < d->nslots ? slot + 1 : SIM_SLOT_FIRST;
     if (d->slots[slot] == NULL) return slot;
   }
-  return 0;
+  if (d->nslots == SIM_SLOTS) return 0;
+  unsigned slot = d->nslots;
+  d->nslots *= 2;
+  d->next_slot = slot + 1;
+  return slot;
 }
 
 static sim_region *region_blank(sim_device *d, size_t size, const char *label, cawb_err *err) {
@@ -122,7 +126,7 @@ sim_region *sim_region_at(const sim_device *d, cawb_addr a) {
 sim_region *sim_region_near(const sim_device *d, cawb_addr a) {
   sim_region *best = NULL;
   cawb_addr least = UINT64_MAX;
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++) {
     sim_region *r = d->slots[i];
     if (r == NULL) continue;
     cawb_addr far = a < r->base ? r->base - a : a - r->base < r->size ? 0 : a - r->base - r->size;
@@ -145,7 +149,7 @@ static int follow(sim_region *r) {
 
 /* Notes are as large as what they are about: only so much, and what is never stored to costs nothing. */
 int sim_regions_follow(sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++) {
     sim_region *r = d->slots[i];
     if (r == NULL || r->notes.writers != NULL || r->size > FOLLOWED_MOST - d->followed || r->heap) continue;
     if (!follow(r)) return 0;
@@ -155,7 +159,7 @@ int sim_regions_follow(sim_device *d) {
 }
 
 void sim_regions_unfollow(sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++) {
     sim_region *r = d->slots[i];
     if (r == NULL || r->notes.writers == NULL) continue;
     memset(r->notes.writers, 0, words_of(r) * sizeof *r->notes.writers);
@@ -165,7 +169,7 @@ void sim_regions_unfollow(sim_device *d) {
 }
 
 void sim_regions_forget(sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++)
     if (d->slots[i] != NULL)
       memset(d->slots[i]->bits, 0, d->slots[i]->words * SIM_BITMAPS * sizeof *d->slots[i]->bits);
 }
@@ -201,7 +205,7 @@ void sim_region_written(sim_region *r, cawb_addr a, size_t size) { set_bits(r, a
 void sim_region_unwritten(sim_region *r, cawb_addr a, size_t size) { set_bits(r, a, size, 0); }
 
 const sim_region *sim_region_trespassed(const sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++) {
     const sim_region *r = d->slots[i];
     if (r == NULL || !r->guarded) continue;
     const uint64_t *bits = r->bits + SIM_WRITES_RUN * r->words;

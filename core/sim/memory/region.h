@@ -11,10 +11,12 @@ typedef struct sim_device sim_device;
 /*
 ** Device addresses are slots of 64 GiB with one region each, so that finding a
 ** region is a shift and everything around a tensor is a gap. The first slots
-** are the windows of generic addresses onto the other spaces.
+** are the windows of generic addresses onto the other spaces. A device begins with
+** some of its slots (`nslots`), which all launches go through, and takes more when they are full.
 */
 #define SIM_SLOT_BITS 36
-#define SIM_SLOTS 4096u
+#define SIM_SLOTS (1u << 14)
+#define SIM_SLOTS_BEGIN 4096u
 #define SIM_SLOT_FIRST 16u
 #define SIM_SLOT_OFFSET (UINT64_C(1) << 34)
 #define SIM_WINDOW(space) ((uint64_t)(space) << SIM_SLOT_BITS)

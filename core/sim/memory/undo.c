@@ -14,7 +14,7 @@
 #define SPARE ((size_t)64 << 20)
 
 int sim_undo_begin(sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++) {
     sim_region *r = d->slots[i];
     if (r == NULL || r->chunks != NULL) continue;
     r->chunks = calloc(r->size / SIM_CHUNK + 1, sizeof *r->chunks);

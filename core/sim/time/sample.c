@@ -105,7 +105,7 @@ static sim_sectors seen_of(const sim_region *r) {
 }
 
 static void note_half(sim_device *d) {
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+  for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++)
     if (d->slots[i] != NULL) d->slots[i]->half = seen_of(d->slots[i]);
 }
 
@@ -121,7 +121,7 @@ static double all_of(double half, double whole, double ratio, double most) {
 /* Sectors that the launch touched; from now on they belong to the run. */
 void sim_sample_sectors(sim_exec *x, sim_sectors *sum) {
   double ratio = (double)sim_sample_blocks(x->step) / (double)(x->executed > 0 ? x->executed : 1);
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++) {
+  for (unsigned i = SIM_SLOT_FIRST; i < x->device->nslots; i++) {
     sim_region *r = x->device->slots[i];
     if (r == NULL) continue;
     sim_sectors s = seen_of(r);
@@ -158,7 +158,7 @@ void sim_sample_room(sim_exec *x) {
   x->l2_room = m->l2 * m->l2_share / 128 / on_gpu;
   x->l2_sectors = m->l2 * m->l2_share / 32;
   x->at_once = on_gpu;
-  for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS && x->lowest == 0; i++)
+  for (unsigned i = SIM_SLOT_FIRST; i < x->device->nslots && x->lowest == 0; i++)
     if (x->device->slots[i] != NULL) x->lowest = x->device->slots[i]->base;
 }
 
@@ -167,7 +167,7 @@ void sim_sample_stamps(sim_exec *x) {
   sim_device *d = x->device;
   uint64_t blocks = sim_sample_blocks(x->step);
   if (blocks >= UINT32_MAX - d->last_stamp) {
-    for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS; i++)
+    for (unsigned i = SIM_SLOT_FIRST; i < d->nslots; i++)
       if (d->slots[i] != NULL) memset(d->slots[i]->last, 0, (d->slots[i]->size / 128 + 1) * sizeof(uint32_t));
     d->last_stamp = 0;
   }

@@ -8,7 +8,7 @@
 
 void sim_ahead_begin(sim_device *d, const cawb_step *s) {
   if (!s->dependent)
-    for (unsigned i = SIM_SLOT_FIRST; i < SIM_SLOTS && d->any_ahead; i++) {
+    for (unsigned i = SIM_SLOT_FIRST; i < d->nslots && d->any_ahead; i++) {
       sim_region *r = d->slots[i];
       if (r != NULL) memset(r->bits + SIM_READS_AHEAD * r->words, 0, 2 * r->words * sizeof *r->bits);
     }

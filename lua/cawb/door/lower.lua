@@ -60,14 +60,15 @@ end
 
 --- The package of one graph, { ok = true, source, plan, ptx, cubin, export, seconds = { lowering, ["machine code"] } }, or { ok = false, reason, name }.
 --- `request`: graph, memory, inputs, outputs, params as the task host describes them; sms and bytes of the device, where known; gradients:
---- whether it computes these (candidate.lua).
+--- whether it computes these (candidate.lua). The reason is that of the first way.
 function M.package(device, request)
-  local task, reply = task_of(device, request), nil
+  local task, first = task_of(device, request), nil
   for _, way in ipairs(ways) do
-    reply = package(task, request, way)
+    local reply = package(task, request, way)
     if reply.ok or reply.name == "machine" then return reply end
+    first = first or reply
   end
-  return reply
+  return first
 end
 
 --- For each of many graphs whether compose takes it: false, or why not.

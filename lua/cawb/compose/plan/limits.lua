@@ -4,7 +4,7 @@ local lists = require "cawb.base.lists"
 
 local M = {}
 
-local STEPS = 4096          -- of core/gpu/plan/record.h
+local STEPS = 1 << 14         -- of core/gpu/plan/record.h
 
 local function gigabytes(bytes) return ("%.3g GB"):format(bytes / 1e9) end
 
