@@ -19,13 +19,13 @@ local function readers(state, a)
 end
 
 function M.edges(state)
-  local list = {}
-  for _, a in ipairs(state.list) do
-    for _, b in ipairs(generators.is_anchor(a) and readers(state, a) or {}) do
-      if takes[b.kind] then list[#list + 1] = { a, b } end
+  return coroutine.wrap(function()
+    for a in state:touched "epilogue" do
+      for _, b in ipairs(generators.is_anchor(a) and readers(state, a) or {}) do
+        if takes[b.kind] then coroutine.yield { a, b } end
+      end
     end
-  end
-  return list
+  end)
 end
 
 -- Whether a kernel on tensor cores would become one that is not.

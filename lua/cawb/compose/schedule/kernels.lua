@@ -39,11 +39,32 @@ function M.begins_sums(kernel) return lists.any(kernel.roots, function(x) return
 --- The node that a kernel is about: what its generator computes first.
 function M.anchor(kernel) return kernel.members[1] or kernel.roots[1] end
 
--- Notes what a kernel stores and reads. Places are numbers that grow along the list.
+-- Where the first kernel stands in the list whose place is this one or behind it. Places are numbers that grow along the list.
+local function index_of(self, place)
+  local low, high = 1, #self.list + 1
+  while low < high do
+    local middle = (low + high) // 2
+    if self.places[self.list[middle]] < place then low = middle + 1 else high = middle end
+  end
+  return low
+end
+
+-- A kernel is new, or it has other readers or makers now.
+local function touch(self, k)
+  self.turn = self.turn + 1
+  if k then self.touches[k] = self.turn end
+end
+
+-- Notes what a kernel stores and reads.
 local function add(self, k, place)
-  self.places[k], self.from = place, math.min(self.from, place)
-  for _, x in ipairs(k.roots) do self.owners[x] = k end
+  self.places[k] = place
+  touch(self, k)
+  for _, x in ipairs(k.roots) do
+    self.owners[x] = k
+    for _, reader in ipairs(self.read_by[x] or {}) do touch(self, reader) end
+  end
   for _, x in ipairs(M.reads(k)) do
+    touch(self, self.owners[x])
     local list = self.read_by[x] or {}
     local at = #list + 1
     while at > 1 and self.places[list[at - 1]] > place do at = at - 1 end
@@ -62,13 +83,17 @@ local function remove(self, k)
   for _, x in ipairs(k.roots) do
     if self.owners[x] == k then self.owners[x] = nil end
   end
-  for _, x in ipairs(M.reads(k)) do take_away(self.read_by[x], k) end
+  for _, x in ipairs(M.reads(k)) do
+    touch(self, self.owners[x])
+    take_away(self.read_by[x], k)
+  end
+  local at = index_of(self, self.places[k])
+  if self.list[at] == k then table.remove(self.list, at) end
   self.places[k] = nil
-  take_away(self.list, k)
 end
 
 local function note(self)
-  self.owners, self.read_by, self.places, self.from = {}, {}, {}, 1
+  self.owners, self.read_by, self.places = {}, {}, {}
   for place, k in ipairs(self.list) do add(self, k, place) end
 end
 
@@ -101,13 +126,11 @@ local function exchange(self, at, part, list)
     for _, x in ipairs(M.reads(k)) do read[x] = true end
   end
   for x in pairs(read) do table.sort(self.read_by[x], function(p, q) return self.places[p] < self.places[q] end) end
-  self.from = math.min(self.from, places[1])
 end
 
 -- The kernels from this place to that one, and where they begin in the list.
 local function between(self, first, last)
-  local part, at = {}, 1
-  while self.places[self.list[at]] < first do at = at + 1 end
+  local part, at = {}, index_of(self, first)
   while self.list[at + #part] and self.places[self.list[at + #part]] <= last do part[#part + 1] = self.list[at + #part] end
   return part, at
 end
@@ -126,7 +149,7 @@ end
 
 --- Of a list of kernels. `may(a, b, first)`: whether two may be one.
 function M.new(list, options, may)
-  local self = setmetatable({ options = options, may = may, list = list }, Kernels)
+  local self = setmetatable({ options = options, may = may, list = list, touches = {}, turn = 0, given = {}, rows_made = {}, compared = {} }, Kernels)
   note(self)
   self.list = sorted(self, list)
   note(self)
@@ -139,13 +162,17 @@ function Kernels:owner(x) return self.owners[x] end
 --- The kernels that read a node, in order.
 function Kernels:readers(x) return self.read_by[x] or {} end
 
---- Gives one kernel after the other, in order, from the first one on that changed since it was given here.
-function Kernels:changed()
-  local at = 1
-  while self.list[at] and self.places[self.list[at]] < self.from do at = at + 1 end
+--- Gives one kernel after the other, in order, that is new or has other readers or makers since it was given to this rule.
+function Kernels:touched(rule)
+  local at, given = 0, self.given[rule] or {}
+  self.given[rule] = given
   return function()
+    repeat
+      at = at + 1
+      local k = self.list[at]
+    until not k or given[k] ~= self.touches[k]
     local k = self.list[at]
-    at, self.from = at + 1, k and self.places[k] or math.huge
+    if k then given[k] = self.touches[k] end
     return k
   end
 end
@@ -174,9 +201,7 @@ end
 function Kernels:replace(gone, both)
   local last = gone[#gone]
   local place = self.places[last]
-  for at, k in ipairs(self.list) do
-    if k == last then self.list[at] = both or k break end
-  end
+  if both then self.list[index_of(self, place)], self.places[both] = both, place end
   for _, k in ipairs(gone) do remove(self, k) end
   if not both then return note(self) end
   add(self, both, place)

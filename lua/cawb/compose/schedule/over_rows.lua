@@ -5,6 +5,7 @@ local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local kernels = require "cawb.compose.schedule.kernels"
 local lists = require "cawb.base.lists"
+local repeated = require "cawb.compose.schedule.repeated"
 local rows = require "cawb.compose.emit.rows.rows"
 
 local M = { behind = {}, beside = {}, ahead = {} }
@@ -31,10 +32,17 @@ function M.all(list, more)
   return out
 end
 
+-- Whether kernels over rows can be made: of equal ones it is asked once.
+local function is_made(state, kernel)
+  local known, key = state.rows_made, repeated.key(kernel)
+  if known[key] == nil then known[key] = rows.accepts(kernel, nil, state.options.chip) ~= nil end
+  return known[key]
+end
+
 -- Kernel b after a, in one; nil where no generator makes it.
 local function both_of(state, a, b)
   local both = { kind = "rows", roots = M.all(a.roots, b.roots), members = M.all(a.members, b.members) }
-  return rows.accepts(both, nil, state.options.chip) and both
+  return is_made(state, both) and both
 end
 
 -- A root that nobody else reads is not written.
@@ -48,10 +56,9 @@ M.behind.settle, M.beside.settle = settle, settle
 
 -- ---- behind: rows or a stream behind the rows that they read
 
--- One after the other; kernels that stand ahead of all changes have none that was not looked at.
 function M.behind.edges(state)
   return coroutine.wrap(function()
-    for b in state:changed() do
+    for b in state:touched "behind" do
       for _, x in ipairs((b.kind == "rows" or b.kind == "stream") and kernels.reads(b) or {}) do
         local a = state:owner(x)
         if a and a.kind == "rows" then coroutine.yield { a, b } end
@@ -68,19 +75,33 @@ end
 
 -- ---- beside: rows that need nothing of each other
 
---- Edges between kernels of a kind and of the same key(k), each with the NEAR next ones.
-function M.neighbours(list, kind, key)
-  local before_of, edges = {}, {}
-  for _, b in ipairs(list) do
-    if b.kind == kind then
-      b.alike = b.alike or key(b)
-      local before = before_of[b.alike] or {}
-      before_of[b.alike] = before
-      for j = math.max(1, #before - NEAR + 1), #before do edges[#edges + 1] = { before[j], b } end
-      before[#before + 1] = b
-    end
+-- Whether these are the last kernels of a list.
+local function are_last(near, list)
+  local ahead = #list - #near
+  for n = #near, 1, -1 do
+    if near[n] ~= list[ahead + n] then return false end
   end
-  return edges
+  return ahead == 0 or #near == NEAR
+end
+
+--- Edges between kernels of a kind and of the same key(k), each with the NEAR next ones, one after the other. A kernel that has the neighbours that it was compared with has none.
+function M.neighbours(state, kind, key)
+  return coroutine.wrap(function()
+    local before_of = {}
+    for _, b in ipairs(state.list) do
+      if b.kind == kind then
+        b.alike = b.alike or key(b)
+        local before = before_of[b.alike] or {}
+        before_of[b.alike] = before
+        if not are_last(state.compared[b] or {}, before) then
+          local near = table.move(before, math.max(1, #before - NEAR + 1), #before, 1, {})
+          for _, a in ipairs(near) do coroutine.yield { a, b } end
+          state.compared[b] = near
+        end
+        before[#before + 1] = b
+      end
+    end
+  end)
 end
 
 --- Whether one kernel for two of n elements is worth it: they load a tensor of that size both, or a launch takes longer than they do.
@@ -91,7 +112,7 @@ function M.is_worth_it(a, b, n)
 end
 
 function M.beside.edges(state)
-  return M.neighbours(state.list, "rows", function(k)
+  return M.neighbours(state, "rows", function(k)
     local first = k.members[1]
     return table.concat(first.shape, ",") .. ";" .. table.concat(expression.axes(first), ",")
   end)
@@ -106,13 +127,13 @@ end
 -- ---- ahead: a stream ahead of the rows that alone read it
 
 function M.ahead.edges(state)
-  local list = {}
-  for _, a in ipairs(state.list) do
-    local x = a.roots[1]
-    local readers = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and state:readers(x) or {}
-    if #readers == 1 and readers[1].kind == "rows" then list[#list + 1] = { a, readers[1] } end
-  end
-  return list
+  return coroutine.wrap(function()
+    for a in state:touched "ahead" do
+      local x = a.roots[1]
+      local readers = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and state:readers(x) or {}
+      if #readers == 1 and readers[1].kind == "rows" then coroutine.yield { a, readers[1] } end
+    end
+  end)
 end
 
 -- It is computed once, because its values stay on the chip: the rows' kernel alone has them (`within`, `held`).
@@ -122,7 +143,7 @@ function M.ahead.joined(state, edge)
   if numel(x) ~= r * n or n == 1 or not state.may(a, b) then return nil end
   local both = { kind = "rows", roots = b.roots, members = b.members, within = { [x] = true }, held = { [x] = true } }
   for y in pairs(b.held or {}) do both.held[y] = true end
-  return rows.accepts(both, nil, state.options.chip) and both
+  return is_made(state, both) and both
 end
 
 function M.ahead.settle(state, edge, both)

@@ -3,6 +3,7 @@
 -- as a line, with numbers in place of the nodes; a text depends on nothing else but the kernel's name.
 
 local generators = require "cawb.compose.schedule.generators"
+local kernels = require "cawb.compose.schedule.kernels"
 local keys = require "cawb.compose.ir.keys"
 local lists = require "cawb.base.lists"
 local prepared = require "cawb.compose.ir.prepared"
@@ -20,11 +21,12 @@ local function value_text(v, number)
   if v.kind and v.inputs then return "%" .. number(v) end
   if v.op and v.type then return "=" .. v.id end                        -- equal trees are one table
   if v.terms then return v.key end
+  if type(v[1]) == "number" and next(v, #v) == nil then return "{" .. table.concat(v, ",") .. "}" end
   local words = lists.map(keys(v), function(name) return tostring(name) .. "=" .. value_text(v[name], number) end)
   return "{" .. table.concat(words, ",") .. "}"
 end
 
-local function is_below(kernel, x) return x.stored and not kernel.own[x] and not (kernel.within and kernel.within[x]) end
+local function is_below(kernel, own, x) return x.stored and not own[x] and not (kernel.within and kernel.within[x]) end
 
 -- A stored node that is read, or a leaf: how it lies in memory.
 local function read_text(x, number)
@@ -36,7 +38,7 @@ end
 local function node_text(x, number)
   local users = x.users or {}
   local words = { x.kind, x.dtype, value_text(x.shape, number), value_text(x.inputs, number), x.pieces and value_text(x.pieces, number) or "",
-                  value_text(x.strides, number), tostring(x.offset), tostring(x.stored), tostring(x.is_output ~= nil), tostring(prepared.is(x)),
+                  value_text(x.strides, number), tostring(x.offset), tostring(not x.stored), tostring(x.is_output ~= nil), tostring(prepared.is(x)),
                   #users == 1 and users[1].kind or tostring(#users) }
   for _, name in ipairs(keys(x, apart)) do
     if not name:find " " then words[#words + 1] = name .. "=" .. value_text(x[name], number) end
@@ -44,9 +46,9 @@ local function node_text(x, number)
   return table.concat(words, " ")
 end
 
--- What a kernel's text depends on, and its nodes in the order of their numbers. `how`: its options in a schedule.
-local function key_of(kernel, how)
-  local numbers, nodes, wholes = {}, {}, {}
+--- What a kernel's text depends on but for its name, and its nodes in the order of their numbers. `how`: its options in a schedule.
+function M.key(kernel, how)
+  local numbers, nodes, wholes, own = {}, {}, {}, kernels.inside(kernel)
   local function number(x)
     if not numbers[x] then
       nodes[#nodes + 1] = x
@@ -54,7 +56,7 @@ local function key_of(kernel, how)
     end
     return numbers[x]
   end
-  local words = { kernel.kind, kernel.name:gsub("^k%d+", ""), value_text(how, number), tostring(kernel.wave), tostring(kernel.is_call), value_text(kernel.roots, number), value_text(kernel.members, number),
+  local words = { kernel.kind, value_text(how, number), tostring(kernel.wave), tostring(kernel.is_call), value_text(kernel.roots, number), value_text(kernel.members, number),
                   value_text(kernel.attend, number) }
   local k = 1
   while nodes[k] do
@@ -62,7 +64,7 @@ local function key_of(kernel, how)
     local whole = x.slice_of or x
     wholes[whole] = wholes[whole] or k                                   -- slices of one tensor are one parameter
     local marks = wholes[whole] .. (kernel.held and kernel.held[x] and "held " or "") .. (kernel.within and kernel.within[x] and "within " or "")
-    words[#words + 1] = marks .. ((x.kind == "leaf" or is_below(kernel, x)) and read_text(x, number) or node_text(x, number))
+    words[#words + 1] = marks .. ((x.kind == "leaf" or is_below(kernel, own, x)) and read_text(x, number) or node_text(x, number))
     k = k + 1
   end
   return table.concat(words, "\n"), nodes
@@ -82,7 +84,8 @@ end
 
 --- As generators.generate. `known` is a table that belongs to these options but for those of single kernels, empty at first.
 function M.generate(kernel, options, known)
-  local key, nodes = key_of(kernel, options.kernels and options.kernels(kernel))
+  local key, nodes = M.key(kernel, options.kernels and options.kernels(kernel))
+  key = kernel.name:gsub("^k%d+", "") .. key
   local first = known[key]
   if first then
     local to = {}

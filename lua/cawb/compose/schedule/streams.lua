@@ -9,7 +9,7 @@ local M = {}
 local MOST = 8          -- outputs of a kernel
 
 function M.edges(state)
-  return over_rows.neighbours(state.list, "stream", function(k) return table.concat(k.roots[1].shape, ",") end)
+  return over_rows.neighbours(state, "stream", function(k) return table.concat(k.roots[1].shape, ",") end)
 end
 
 -- The neighbours that a thread of a stream's kernel computes; nil where another family makes the kernel.
