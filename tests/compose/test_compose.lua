@@ -185,6 +185,18 @@ check.test("long reduces with few results are cut into parts", function()
   right("return x.amax(), x.std()", "[torch.randn(300, 307)]")
 end)
 
+check.test("long columns are cut into parts, where few blocks would have them", function()
+  local function blocks(forward, inputs)
+    local launch = right(forward, inputs, nil, { arch = "sm_90a" }).kernels[1].made.launches[1]
+    return launch.grid[1] * (launch.grid[2] or 1)
+  end
+  for _, forward in ipairs { "return x.sum(0)", "return x.amax(0)", "return (x * x[:, :1]).sum(0), x.amin(0)" } do
+    assert(blocks(forward, "[torch.randn(2500, 40)]") >= 8, forward)                                  -- 2 of whole columns
+  end
+  assert(blocks("return x.sum((0, 1))", "[torch.randn(13, 211, 36)]") >= 8)
+  check.equal(blocks("return x.sum(0)", "[torch.randn(600, 40)]"), 2)                                 -- a launch takes longer than a short column
+end)
+
 check.test("squared distances of long rows are taken by parts, in one pass", function()
   local made = right("return self.n(x)", "[torch.randn(50, 3, 36) + 7]", "self.n = nn.BatchNorm1d(3)", { least = 64 })
   check.equal(kinds(made), "rows rows stream")

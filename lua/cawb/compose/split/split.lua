@@ -16,6 +16,8 @@ local M = {}
 
 local BLOCKS = 4        -- of each multiprocessor that a kernel should have
 local LEAST = 4096      -- elements of a part
+local WARP = 32         -- rows of a block where neighbours in memory are in different rows
+local SLOW = 4          -- such blocks read as fast as memory is where more than one of so many multiprocessors has one
 local BEGUN = 1 << 16   -- parts of sums (split/partial.lua) that one block joins
 local ROW, COLUMN = 16384, 1024      -- of a part that is gone through twice: along memory, and across it
 
@@ -156,6 +158,17 @@ local function moments_size(g, x, r, n, options, further)
   return size_of(n, most, stretch(x), wanted) or most
 end
 
+-- How many parts a reduce is best cut into, below 2 where it stays whole. A block has a row; where neighbours in memory are in different rows it has as many
+-- as a warp has lanes, and few such blocks read slower than memory is.
+local function most_parts(x, r, n, options)
+  local blocks, least, held = rates.busy(options.chip, BLOCKS), options.least or LEAST, math.max(1, r)
+  if is_across(x) and n > lanes.capacity(options.chip, types.size(x.dtype), true) then
+    held, least = (held + WARP - 1) // WARP, least // WARP
+    if SLOW * held > options.chip.sms then return 0 end
+  end
+  return math.min(blocks // held, n // least)
+end
+
 function M.long(g, options)
   local done, sums = {}, aligned.sums(g)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
@@ -171,11 +184,10 @@ function M.long(g, options)
     end
   end
   g:clean()
-  local blocks = rates.busy(options.chip, BLOCKS)
   for _, x in ipairs({ table.unpack(g.nodes) }) do
     if x.kind == "reduce" and can[x.op] and not done[x] then
       local r, n = rows.space(x)
-      local most = math.min(blocks // math.max(1, r), n // (options.least or LEAST))
+      local most = most_parts(x, r, n, options)
       if most >= 2 and not (x.is_begun and n <= BEGUN) and (x.inputs[1].dtype:find "float" or starts[x.op] == 0) then cut(g, x, parts_of(n, most), n) end
     end
   end
