@@ -111,7 +111,7 @@ each("special functions", "[torch.randn(6, 37)]", nil, {
 each("elements put and taken", "[torch.randn(9, 6), torch.randint(0, 9, (4, 3)), torch.randint(0, 6, (9, 2))]", nil, {
   "torch.rot90(x)", "torch.rot90(x, 2)", "torch.rot90(x, 3)", "torch.take(x, torch.tensor([3, -1]))", "x.masked_scatter(x > 0, x * 2)", "torch.view_copy(x, (6, 9))",
   "x.scatter_reduce(1, z, x[:, :2] + 1, 'amax')", "x.scatter_reduce(1, z, x[:, 1:3], 'mean', include_self=False)", "x.index_reduce(1, z[0], x[:, 3:5], 'prod')",
-  "x.index_put((y[0],), x[0] * 2)", "torch.ops.aten.index_put(x.view(9, 2, 3), [None, z[0, :1] % 2], torch.tensor(2.))", "torch.ops.aten.index_put(x.view(3, 3, 2, 3), [None, y[:1, :1] % 3, y[:1, :1] % 2], z[:3, :1, None, None].float())", "x.index_put((y, y % 6), x[:4, :3], accumulate=True)", "x.index_put((x > 1,), torch.tensor(0.5))",
+  "x.index_put((y[0],), x[0] * 2)", "torch.ops.aten.index_put(x.view(9, 2, 3), [None, z[0, :1] % 2], torch.tensor(2.))", "torch.ops.aten.index_put(x.view(3, 3, 2, 3), [None, y[:1, :1] % 3, y[:1, :1] % 2], z[:3, :1, None, None].float())", "x.index_put((y, y % 6), x[:4, :3], accumulate=True)", "x.index_put((x > 1,), torch.tensor(0.5))", "x.index_put((x[:, 0] > 0,), z[0, 0].float())", "x.index_put((x[:, 0] > 0,), x[:1, :6], accumulate=True)",
   "F.embedding_bag(y, x)", "F.embedding_bag(y, x, mode='max')", "F.embedding_bag(y.flatten(), x, torch.tensor([0, 3, 3]), mode='sum')" })
 
 each("grids and places of maxima", "[torch.randn(2, 3, 6, 8), torch.rand(2, 4, 5, 2) * 2.4 - 1.2]", nil, {

@@ -1,6 +1,7 @@
 """The backend of torch.compile on the simulated device: a wheel registers it; values and gradients, what falls back and says so,
 what is guarded, and what is kept."""
 import importlib.util
+import itertools
 import json
 import logging
 import operator
@@ -67,6 +68,15 @@ class Values(Folder):
         self.assertEqual(found[3], 3)
         self.assertEqual(found[0].untyped_storage().data_ptr(), given[0].untyped_storage().data_ptr())
 
+    def test_values_put_where_a_mask_is_set(self):
+        """There are as many as the mask has places; of a place's own shape, or one for all."""
+        x = torch.randn(7, 5, 3)
+        for mask in (x[:, 0, 0] > 0, x[..., 0] > 0, x > 0, torch.zeros(7, dtype=torch.bool), torch.ones(7, 5, dtype=torch.bool)):
+            torch._dynamo.reset()
+            put, shape = self.compiled(lambda x, mask, values, adds: x.index_put((mask,), values, adds)), x[mask].shape
+            for values, adds in itertools.product((torch.randn(shape), torch.tensor(2.0), torch.randn(1, *shape[1:])), (False, True)):
+                self.near(put(x, mask, values, adds), x.index_put((mask,), values, adds))
+            self.assertLessEqual({part.runs() for part in self.parts(put) if part.operators}, {"cawb"})
 
     def test_results_may_be_changed_in_place(self):
         def program(x):

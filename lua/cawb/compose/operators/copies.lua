@@ -123,9 +123,7 @@ end
 function M.masked_scatter(g, op)
   local out = op.out[1].shape
   local mask, source = g:flat(g:broadcast(op.by.mask, out)), g:flat(op.by.source)
-  local ones = g:map("A ? 1 : 0", "int64", { mask }, "bool")
-  local count = g:scan("sum", ones, 1)
-  local at = g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(graphs.numel(source.shape), {}, "int64") })
+  local at = tools.in_turn(g, mask, graphs.numel(source.shape))
   local joined = g:map("(A ? B : C)", op.out[1].dtype, { mask, g:pick(source, at, 1), g:flat(g:broadcast(op.x[1], out)) }, nil, { "bool" })
   return { g:reshape(joined, out) }
 end

@@ -129,17 +129,37 @@ local function put_behind(g, op, x, values, list, ahead)
   return made and { g:permute(made[1], back) }, why
 end
 
--- x[a, b, ...] = values, of index tensors for dimensions beside each other; or for all of them a mask, and one value.
+-- For each element of x the value that is put there where a mask of the first dimensions is set; `behind`: the dimensions behind them. One for all, or one
+-- after the other; nil where they have more dimensions.
+local function put_values(g, x, values, mask, behind)
+  local extra = #values.shape - #behind
+  if graphs.numel(values.shape) == 1 then return g:broadcast(g:reshape(values, {}), x.shape) end
+  if extra > 1 then return nil end
+  if extra < 1 then return g:broadcast(values, x.shape) end
+  local n, count = values.shape[1], graphs.numel(mask.shape)
+  if n == 1 then return g:broadcast(g:reshape(values, { table.unpack(values.shape, 2) }), x.shape) end
+  local shape = lists.joined({ count }, behind)
+  local at = g:broadcast(g:vector(tools.in_turn(g, g:flat(mask), n), 1, #shape), shape)
+  return g:reshape(g:pick(g:broadcast(values, lists.joined({ n }, behind)), at, 1), x.shape)
+end
+
+-- x[mask] = values.
+local function put_where(g, op, x, values, mask)
+  local behind = { table.unpack(x.shape, #mask.shape + 1) }
+  if graphs.numel(values.shape) == 0 then return { x } end
+  local put = put_values(g, x, values, mask, behind)
+  if not put then return nil, "values of more dimensions than a mask shows" end
+  local wide = lists.joined(mask.shape, lists.map(behind, function() return 1 end))
+  local set = g:broadcast(g:reshape(mask, wide), x.shape)
+  return { g:map(op.args.accumulate and "(A ? B + C : C)" or "(A ? B : C)", x.dtype, { set, put, x }, nil, { "bool" }) }
+end
+
+-- x[a, b, ...] = values, of index tensors for dimensions beside each other, or of a mask.
 function M.index_put(g, op)
   local x, values = op.by.self or op.x[1], op.by.values or op.x[#op.x]
   local given, list, ahead = op.given.indices or {}, { table.unpack(op.x, 2, op.values and #op.x or #op.x - 1) }, 0
   while given[ahead + 1] == false do ahead = ahead + 1 end
-  if #list == 1 and list[1].dtype == "bool" then
-    if #list[1].shape ~= #x.shape or graphs.numel(values.shape) ~= 1 or op.args.accumulate then
-      return nil, "a mask that is not the tensor's own shape, or values of its own, put as many as data says; torch.where keeps them all"
-    end
-    return { g:map("(A ? B : C)", x.dtype, { list[1], g:reshape(values, {}), x }, nil, { "bool" }) }
-  end
+  if #list == 1 and list[1].dtype == "bool" and ahead == 0 then return put_where(g, op, x, values, list[1]) end
   if lists.any(list, function(at, k) return given[ahead + k] == false or at.dtype == "bool" end) then
     return nil, "its index tensors are not whole numbers for dimensions beside each other"
   end

@@ -125,4 +125,10 @@ function M.flattened(g, x, list, axis)
   return g:reshape(x, lists.joined({ table.unpack(x.shape, 1, axis - 1) }, { n }, { table.unpack(x.shape, axis + #list) })), flat
 end
 
+--- Where an element of a flat mask has its value, among n that are put one after the other where the mask is set.
+function M.in_turn(g, mask, n)
+  local count = g:scan("sum", g:map("A ? 1 : 0", "int64", { mask }, "bool"), 1)
+  return g:map("(A < 1 ? 0 : A > B ? B - 1 : A - 1)", "int64", { count, g:fill(n, {}, "int64") })
+end
+
 return M
