@@ -19,7 +19,10 @@ os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "support")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
+from torch._dynamo.backends.common import aot_autograd    # noqa: E402  pylint: disable=wrong-import-position
+from torch._inductor.decomposition import select_decomp_table                # noqa: E402  pylint: disable=wrong-import-position
 from torch._subclasses.fake_tensor import FakeTensor      # noqa: E402  pylint: disable=wrong-import-position
+from torch.fx.experimental.proxy_tensor import make_fx    # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
 import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder, listed        # noqa: E402  pylint: disable=wrong-import-position
@@ -236,6 +239,18 @@ class Fallback(Folder):
             late.ahead([x.t()])
             self.near(late(x), x.exp())
         self.assertEqual([type(a) for a in given], [FakeTensor, FakeTensor, torch.Tensor])
+
+    def test_a_view_of_a_tensor_that_inductor_lays_out_otherwise(self):
+        """Inductor leaves empty tensors out of torch.cat, which then has the strides of the other one."""
+        def program(x, nothing):
+            return (torch.ops.aten.view(torch.cat([nothing, x.transpose(1, 2)], -2).transpose(2, 3), [6, 4, 5]) * 2,)
+
+        def traced(module, args):
+            return aot_autograd(fw_compiler=lambda graph, _: graph.forward, decompositions=select_decomp_table())(module, args)
+        given = torch.randn(2, 5, 3, 4), torch.randn(0)
+        late = fallback.Late(make_fx(program)(*given), None, backend.Options(fallback="inductor"))
+        with mock.patch.object(torch._inductor, "compile", traced), self.assertNoLogs("cawb"):
+            self.near(late(*given), program(*given))
 
     def test_a_size_that_pytorch_foresees_wrongly(self):
         """aten._unique has one value where PyTorch traces it, and as many as data says where it runs."""

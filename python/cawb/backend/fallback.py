@@ -42,8 +42,20 @@ def elsewhere(f, chip):
         return pool.submit(work).result()
 
 
+VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
+
+
+def with_copies(module):
+    """A copy of a graph in which a view that strides do not allow is a copy. Inductor makes some operators of others, as torch.cat beside
+    an empty tensor, and lays their results out otherwise than they were traced."""
+    graph = copy.deepcopy(module.graph)
+    for node in [n for target in VIEWS for n in graph.find_nodes(op="call_function", target=target)]:
+        node.target = torch.ops.aten.reshape.default
+    return torch.fx.GraphModule(module, graph)
+
+
 def inductor(module, args, chip):
-    return elsewhere(lambda: torch._inductor.compile(module, list(args)), chip)            # pylint: disable=protected-access
+    return elsewhere(lambda: torch._inductor.compile(with_copies(module), list(args)), chip)            # pylint: disable=protected-access
 
 
 def forms_of(args):
@@ -87,7 +99,7 @@ class Late:
             given = [torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device) if isinstance(x, torch.Tensor) else x
                      for x in example]
         with contextlib.suppress(Exception):
-            self.made = inductor(torch.fx.GraphModule(self.module, copy.deepcopy(self.module.graph)), given, self.chip)
+            self.made = inductor(self.module, given, self.chip)
             self.forms = forms_of(example)
 
     def compiled(self, args):
