@@ -59,13 +59,14 @@ end)
 
 check.test("long sums", function() close "[torch.rand(8, 40000), torch.rand(40000, 8)]" end)
 
--- Tensor cores cut sums off toward zero. Where all terms are positive that is nearly all of the error.
-check.test("sums of gradients lose less to tensor cores than others", function()
+-- Tensor cores cut sums off toward zero: results of positive terms would be 1.6 times as far off as PyTorch's, if factors were not lifted.
+check.test("sums of positive terms are as near as PyTorch's, and those of gradients nearer", function()
   local inputs = ("[%s]"):format(table.concat(kinds.uniform, ", "))
   for _, arch in ipairs { "sm_90a", "sm_80" } do
-    local function error_of(gradients) return composed.errors("return x @ y", inputs, { arch = arch, gradients = gradients }).nrms end
-    local own, others = error_of(true), error_of(false)
-    assert(own < 0.7 * others, ("%s: %.2g and %.2g"):format(arch, own, others))
+    local function errors_of(gradients) return composed.errors("return x @ y", inputs, { arch = arch, gradients = gradients }) end
+    local own, others = errors_of(true), errors_of(false)
+    assert(others.nrms < 1.2 * others.eager.nrms, ("%s: %.2g, eager's %.2g"):format(arch, others.nrms, others.eager.nrms))
+    assert(own.nrms < 0.85 * others.nrms, ("%s: %.2g and %.2g"):format(arch, own.nrms, others.nrms))
   end
 end)
 

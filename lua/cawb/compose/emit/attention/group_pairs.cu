@@ -108,7 +108,7 @@ $NAME_pairs($PARAMETERS, const unsigned char *__restrict__ parts, const float *_
       most = __reduce_max_sync(~0u, most);
       const int e = exponent_of(__uint_as_float(most));
       if (row >= $ROWS) continue;
-      if (lane < $DPAD / 4) $NAME_put_parts(tiles + $NAME_place(row, lane, $ROWS, 0), v[i], e, $NAME_OF_QUERIES);
+      if (lane < $DPAD / 4) $NAME_put_parts(tiles + $NAME_place(row, lane, $ROWS, 0), v[i], e, $NAME_OF_QUERIES, $LIFTK);
       if (lane == 0) scale_of[row] = most > 0 ? power_of_two(-e) : 0.0f;
     }
   }

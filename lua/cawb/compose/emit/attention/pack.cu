@@ -10,12 +10,12 @@ static __device__ __forceinline__ int $NAME_place(int row, int lane, int rows, i
   return lane / 16 * (rows * 128) + row * 128 + ((lane / 2 ^ row) & 7) * 16 + lane % 2 * 8;
 }
 
-// Four neighbours of a row, scaled and split.
-static __device__ __forceinline__ void $NAME_put_parts(unsigned char *to, const float (&v)[4], int e, int part) {
+// Four neighbours of a row, scaled and split; `lift` as in tensor.cuh.
+static __device__ __forceinline__ void $NAME_put_parts(unsigned char *to, const float (&v)[4], int e, int part, float lift) {
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   uint2 high, low;
-  high.x = split_two(v[0] * first * second, v[1] * first * second, low.x);
-  high.y = split_two(v[2] * first * second, v[3] * first * second, low.y);
+  high.x = split_lifted(v[0] * first * second, v[1] * first * second, lift, low.x);
+  high.y = split_lifted(v[2] * first * second, v[3] * first * second, lift, low.y);
   *(uint2 *)to = high, *(uint2 *)(to + part) = low;
 }
 
@@ -56,8 +56,8 @@ $NAME_pack($PARAMETERS, unsigned char *__restrict__ parts, float *__restrict__ s
   unsigned char *const to = parts + (size_t)blockIdx.x * $NAME_BYTES;
   UNROLL for (int i = 0; i < $KEYS / 8; i++) {
     const int row = warp + 8 * i;
-    if (lane < $DPAD / 4) $NAME_put_parts(to + $NAME_place(row, lane, $KEYS, $DPAD * 2), k[i], ek, 2 * $KEYS * $DPAD);
-    if (lane < $VPAD / 4) $NAME_put_parts(to + $NAME_KEYBYTES + $NAME_place(row, lane, $KEYS, $VPAD * 2), v[i], ev, 2 * $KEYS * $VPAD);
+    if (lane < $DPAD / 4) $NAME_put_parts(to + $NAME_place(row, lane, $KEYS, $DPAD * 2), k[i], ek, 2 * $KEYS * $DPAD, $LIFTK);
+    if (lane < $VPAD / 4) $NAME_put_parts(to + $NAME_KEYBYTES + $NAME_place(row, lane, $KEYS, $VPAD * 2), v[i], ev, 2 * $KEYS * $VPAD, $LIFTV);
   }
   past = __syncthreads_or(past);
   if (threadIdx.x < 2) scales[2 * blockIdx.x + threadIdx.x] = past ? -1.0f : largest[threadIdx.x] == 0 ? 0.0f : power_of_two(threadIdx.x == 0 ? -ek : -ev);

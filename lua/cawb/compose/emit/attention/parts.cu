@@ -53,7 +53,7 @@ $if RESTS:   if (rest[blockIdx.x] == 0) return;                    // done in pa
   extern __shared__ __align__(128) unsigned char memory[];
   const int z = blockIdx.x / $DOWN, first = blockIdx.x % $DOWN * $ROWS, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const unsigned own = shared_address(memory);
-  int past = lay_down<$ROWS, $DPAD / 8, $NAME_PITCH>(memory, [&](float (&v)[8], int row, int eight) {
+  int past = lay_down<$ROWS, $DPAD / 8, $NAME_PITCH>(memory, $LIFTK, [&](float (&v)[8], int row, int eight) {
     if (first + row < $M) { $READQ }
   });
   float sum[$VPAD / 8][4] = {}, most[2] = { -INFINITY, -INFINITY }, total[2] = {};
@@ -64,10 +64,10 @@ $if RESTS:   if (rest[blockIdx.x] == 0) return;                    // done in pa
     const bool hidden = $HIDDEN;
     __syncthreads();
     if (hidden) {
-      past |= lay_down<64, $VPAD / 8, 0>(nullptr, values);      // a weight of zero times infinity is NaN
+      past |= lay_down<64, $VPAD / 8, 0>(nullptr, 0.0f, values);      // a weight of zero times infinity is NaN
     } else {
-      past |= lay_down<64, $VPAD / 8, $NAME_PITCHV>(memory + $NAME_VALUES, values);
-      past |= lay_down<64, $DPAD / 8, $NAME_PITCH>(memory + $NAME_KEYS, [&](float (&v)[8], int row, int eight) {
+      past |= lay_down<64, $VPAD / 8, $NAME_PITCHV>(memory + $NAME_VALUES, $LIFTV, values);
+      past |= lay_down<64, $DPAD / 8, $NAME_PITCH>(memory + $NAME_KEYS, $LIFTK, [&](float (&v)[8], int row, int eight) {
         if (64 * step + row < $N) { $READK }
       });
     }

@@ -21,6 +21,10 @@ __device__ __forceinline__ float2 two_floats(unsigned both) {
   return v;
 }
 
+// The last part of v, larger by v * lift: as tensor cores cut sums off towards zero, results were too small by a like share. A number that
+// the parts ahead hold stays as it is, so that sums of such numbers are exact.
+__device__ __forceinline__ float lifted(float rest, float v, float lift) { return rest != 0.0f ? fmaf(v, lift, rest) : 0.0f; }
+
 __device__ __forceinline__ unsigned split_two(float a, float b, unsigned &low) {
   const unsigned high = two_halves(a, b);
   const float2 v = two_floats(high);
@@ -28,10 +32,17 @@ __device__ __forceinline__ unsigned split_two(float a, float b, unsigned &low) {
   return high;
 }
 
-__device__ __forceinline__ halves split(const float *v) {
+__device__ __forceinline__ unsigned split_lifted(float a, float b, float lift, unsigned &low) {
+  const unsigned high = two_halves(a, b);
+  const float2 v = two_floats(high);
+  low = two_halves(lifted(a - v.x, a, lift), lifted(b - v.y, b, lift));
+  return high;
+}
+
+__device__ __forceinline__ halves split(const float *v, float lift) {
   halves h;
-  h.high.x = split_two(v[0], v[1], h.low.x), h.high.y = split_two(v[2], v[3], h.low.y);
-  h.high.z = split_two(v[4], v[5], h.low.z), h.high.w = split_two(v[6], v[7], h.low.w);
+  h.high.x = split_lifted(v[0], v[1], lift, h.low.x), h.high.y = split_lifted(v[2], v[3], lift, h.low.y);
+  h.high.z = split_lifted(v[4], v[5], lift, h.low.z), h.high.w = split_lifted(v[6], v[7], lift, h.low.w);
   return h;
 }
 
@@ -145,13 +156,13 @@ __device__ __forceinline__ size_t packed_at(int chunk, int part, int row, int pi
 }
 
 // Eight lanes put away a row's 64 numbers of a chunk, and one of them the scale that undoes theirs: 0 where all are zero.
-__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int count, seen &s, float *v, int chunk, int row,
-                                         int piece, int octets) {
+__device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int count, float lift, seen &s, float *v, int chunk,
+                                         int row, int piece, int octets) {
   const float most = largest_of(v);
   const int e = exponent_of(most);
   count_lost(scale_by(v, e), piece, count, s);
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = most > 0.0f ? power_of_two(-e) : 0.0f;
-  const halves h = split(v);
+  const halves h = split(v, lift);
   unsigned char *const to = out + packed_at(chunk, 0, row, piece, octets);
   *(uint4 *)to = h.high;
   *(uint4 *)(to + octets * 1024ll) = h.low;
@@ -217,30 +228,33 @@ __device__ __forceinline__ unsigned take_two(float &first, float &second) {
   return both;
 }
 
-// Eight numbers, as 16 bytes of each part: `put(p, bytes)`.
+// Eight numbers, as 16 bytes of each part: `put(p, bytes)`. What the first two parts leave is lifted.
 template <class Put>
-__device__ __forceinline__ void in_parts(float *v, Put put) {
+__device__ __forceinline__ void in_parts(float *v, float lift, Put put) {
+  float whole[8];
+  UNROLL for (int j = 0; j < 8; j++) whole[j] = v[j];
   UNROLL for (int p = 0; p < 3; p++) {
     uint4 part;
+    if (p == 2) UNROLL for (int j = 0; j < 8; j++) v[j] = lifted(v[j], whole[j], lift);
     part.x = take_two(v[0], v[1]), part.y = take_two(v[2], v[3]), part.z = take_two(v[4], v[5]), part.w = take_two(v[6], v[7]);
     put(p, part);
   }
 }
 
-__device__ __forceinline__ void put_parts(unsigned char *out, float *v, int chunk, int row, int piece, int octets) {
-  in_parts(v, [&](int p, uint4 part) {
+__device__ __forceinline__ void put_parts(unsigned char *out, float lift, float *v, int chunk, int row, int piece, int octets) {
+  in_parts(v, lift, [&](int p, uint4 part) {
     *(uint4 *)(out + ((size_t)(chunk * 3 + p) * octets + row / 8) * 1024 + row % 8 * 128 + (piece ^ (row & 7)) * 16) = part;
   });
 }
 
 // As pack_row. The largest of the 64 comes to 2^50, so that what is 2^-150 of it keeps all its bits.
-__device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, int *wide, float *v, int chunk, int row, int piece, int octets) {
+__device__ __forceinline__ void pack_row_full(unsigned char *out, float *scales, float lift, int *wide, float *v, int chunk, int row, int piece, int octets) {
   const int least = exponent_of(largest_of(v)), e = min(least + 36, 140);
   if (least < -66) at_least(wide, BEYOND);
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   UNROLL for (int j = 0; j < 8; j++) v[j] = v[j] * first * second;
   if (piece == 0) scales[(size_t)chunk * (8 * octets) + row] = power_of_two(-e);
-  put_parts(out, v, chunk, row, piece, octets);
+  put_parts(out, lift, v, chunk, row, piece, octets);
 }
 
 // ---- barriers and copies of a block

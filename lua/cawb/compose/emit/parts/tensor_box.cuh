@@ -16,11 +16,10 @@ __device__ __forceinline__ int lost_by(float v, int e) {
   return v != 0.0f && fabsf(scaled(v, e)) < 1.52587890625e-5f;      // 2^-16
 }
 
-__device__ __forceinline__ unsigned split_one(float v) {
-  unsigned both;
-  asm("{ .reg .b16 h, l; .reg .f32 f;\n cvt.rn.f16.f32 h, %1;\n cvt.f32.f16 f, h;\n sub.rn.f32 f, %1, f;\n cvt.rn.f16.f32 l, f;\n"
-      " mov.b32 %0, {h, l}; }" : "=r"(both) : "f"(v));
-  return both;
+__device__ __forceinline__ unsigned split_one(float v, float lift) {
+  unsigned low;
+  const unsigned high = split_lifted(v, 0.0f, lift, low);
+  return __byte_perm(high, low, 0x5410);
 }
 
 // Two such words, as their two high halves and their two low ones.

@@ -12,15 +12,15 @@ __device__ __forceinline__ int any_past(const float (&v)[8]) {
 }
 
 // As pack_row_full, without a scale: wide[0] says whether a number is none that the parts hold.
-__device__ __forceinline__ void pack_row_parts(unsigned char *out, int *wide, float (&v)[8], int chunk, int row, int piece, int octets) {
+__device__ __forceinline__ void pack_row_parts(unsigned char *out, float lift, int *wide, float (&v)[8], int chunk, int row, int piece, int octets) {
   if (any_past(v)) at_least(wide, BEYOND);
-  put_parts(out, v, chunk, row, piece, octets);
+  put_parts(out, lift, v, chunk, row, piece, octets);
 }
 
 // A tile of ROWS rows, each of EIGHTS times eight numbers, into shared memory: the three parts behind each other, PITCH bytes a
 // row; PITCH 0: nothing is laid down. `read(v, row, eight)` sets eight neighbours; a thread has some on their way at once. Returns whether one of them is none that the parts hold.
 template <int ROWS, int EIGHTS, int PITCH, class Read>
-__device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
+__device__ __forceinline__ int lay_down(unsigned char *to, float lift, Read read) {
   constexpr int AHEAD = 4, ALL = ROWS * EIGHTS;
   int past = 0;
   for (int first = threadIdx.x; first < ALL; first += AHEAD * blockDim.x) {
@@ -32,7 +32,7 @@ __device__ __forceinline__ int lay_down(unsigned char *to, Read read) {
     UNROLL for (int j = 0; j < AHEAD; j++) {
       const int i = first + j * blockDim.x, row = i / EIGHTS, eight = i % EIGHTS;
       past |= any_past(v[j]);
-      if (PITCH > 0 && i < ALL) in_parts(v[j], [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
+      if (PITCH > 0 && i < ALL) in_parts(v[j], lift, [&](int p, uint4 part) { *(uint4 *)(to + (p * ROWS + row) * PITCH + eight * 16) = part; });
     }
   }
   return past;

@@ -88,7 +88,7 @@ $end
     if (step == $PART / 16) break;
     unsigned high[2][2][4], low[2][2][4];
     UNROLL for (int x = 0; x < 16; x++)
-      split_tf32(high[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], low[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], ahead[d][x / 4][x % 4]);
+      split_tf32_lifted(high[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], low[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], ahead[d][x / 4][x % 4], $LIFT);
     if (step + $DEPTH < $PART / 16) $fetch(ahead[d], z, own, $LSIDE, begin + 16 * (step + $DEPTH) + 4 * t, end);
     UNROLL for (int r = 0; r < $EIGHTS; r++) {
       const $NAME_quad b = *($NAME_quad *)(few + (8 * r + g) * PITCH + slice * $PART + 16 * step + (t ^ g / 2) * 4);

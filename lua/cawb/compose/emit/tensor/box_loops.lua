@@ -45,10 +45,16 @@ local function stream_loop(d, t)
   return STREAM:format(M.RING, d.name, M.RING, M.RING, t.tiles * 8 * 256, words, M.RING)
 end
 
+local function steps_of(t) return lists.map(t.sets, function(set) return set.steps end) end
+
+-- Steps that are summed up at a time.
+local function count_of(t)
+  local longest = math.max(table.unpack(steps_of(t)))
+  return ceil(longest, ceil(longest, M.CHUNK))
+end
+
 local function group_loop(d, t)
-  local steps = lists.map(t.sets, function(set) return set.steps end)
-  local longest = math.max(table.unpack(steps))
-  local count = ceil(longest, ceil(longest, M.CHUNK))
+  local steps, count = steps_of(t), count_of(t)
   local lines = { GROUP:format(t.tiles * 8, t.weights * 16 // t.passes), ("        for (; step + %d <= end; step += %d) %s"):format(count, count, call(d, count, "step")) }
   local rests = lists.set(lists.map(steps, function(n) return n % count end))
   for rest = 1, count - 1 do
@@ -100,13 +106,14 @@ local function of_warps(h, d, t)
   end)
   h.NEXT, h.KEPT, h.REST, h.PUTALL = 1, t.weights, "own[3] * 16", ""
   h.OFFSET = ("at.x * %d + (tap[1] * %d + tap[2]) * %d + tap[3]"):format(h.APART, h.INH, h.INW)
-  h.PUTONE = ("if (u < %d) box[(u / %d * %d + j) * %d + u %% %d] = split_one(scaled(v[k][j], e));"):format(h.UNITS, h.PLACES, h.UNIT, h.APART, h.PLACES)
+  h.PUTONE = ("if (u < %d) box[(u / %d * %d + j) * %d + u %% %d] = split_one(scaled(v[k][j], e), %s);"):format(h.UNITS, h.PLACES, h.UNIT, h.APART, h.PLACES, h.LIFT)
   h.STEPLOOP = WARP:format(d.name, h.COLUMNS, d.name, h.COLUMNS)
 end
 
 --- Sets the holes of a box's loop.
 function M.holes(h, d, t)
   h.GROUP, h.WEIGHTS, h.OFFSETS = t.group, t.weights, t.offsets
+  h.LIFT = arithmetic.lift(16 * (t.stream and M.CHUNK or t.group and count_of(t) or 2))
   if t.group then of_group(h, d, t) else of_warps(h, d, t) end
 end
 

@@ -4,6 +4,7 @@
 local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local instruction = require "cawb.compose.emit.tensor.instruction"
 local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 local prepared = require "cawb.compose.ir.prepared"
@@ -24,6 +25,9 @@ M.SHORT = 256
 --- Of normal numbers that is 0.9e-7 after 64 terms and 0.55e-7 after 32, of positive numbers 1.8e-7 and 0.8e-7. Gradients of weights are sums
 --- of such results over rows, in which other rounding averages out.
 M.OFTEN = 32
+
+--- The same of three parts of bfloat16.
+M.FULL = 32
 
 --- The parameters of a factor's access functions.
 M.place = { "int z", "int row", "int k" }
@@ -86,18 +90,18 @@ end
 
 --- How a factor is packed: as pairs of halves. `more`: parameters of the kernel behind its results; `scaled`: with a scale for each row and
 --- chunk, and counts of what 16 bits do not hold.
-M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, %s, s,", after = "note_seen(wide, s, %d/**/, tile);", more = "" }
+M.halves = { scaled = true, parts = 2, suffix = "", before = "seen s = {};", call = "pack_row(to, own, COUNT, LIFT, s,", after = "note_seen(wide, s, %d/**/, tile);", more = "" }
 
 --- The same where numbers of a wide range have kernels of their own: packing ends as soon as these must do all.
 M.checked = setmetatable({ quits = true }, { __index = M.halves })
 
 --- As three parts of bfloat16.
-M.full = { scaled = true, parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, wide,", after = "", more = ", const int *__restrict__ many" }
+M.full = { scaled = true, parts = 3, suffix = "_full", before = "", call = "pack_row_full(to, own, LIFT, wide,", after = "", more = ", const int *__restrict__ many" }
 
 --- The same for factors that are packed before the first call, whether or not they are needed.
 M.full_once = setmetatable({ more = "" }, { __index = M.full })
 
-M.parts = { scaled = true, parts = 3, suffix = "", before = "", call = "pack_row_parts(to, wide,", after = "", more = "" }
+M.parts = { scaled = true, parts = 3, suffix = "", before = "", call = "pack_row_parts(to, LIFT, wide,", after = "", more = "" }
 
 --- Numbers of 16 bits as they are: `two` makes one word of two floats; `spread`: rows of the right factor change places so that eight
 --- neighbours of 32 are those of one thread in the tensor cores' sums.
@@ -110,6 +114,13 @@ end
 local function count_of(factor)
   if factor.count then return factor.count end
   return factor.depth % M.CHUNK == 0 and literal.free(M.CHUNK) or ("min(%d, %d/**/ - %d * chunk)"):format(M.CHUNK, factor.depth, M.CHUNK)
+end
+
+-- How a row is packed, as C.
+local function call_of(geometry, side, how)
+  local factor, terms = geometry[side], how.parts == 3 and M.FULL or geometry.often and M.OFTEN or M.CHUNK
+  local call = how.call or how.calls[side]
+  return (call:gsub("%u+", { COUNT = count_of(factor), LIFT = instruction.lift(math.min(terms, factor.depth)) }))
 end
 
 local ONCE = '_Pragma("unroll 1")'      -- a loop that is run before the first call: no call is slower, and a kernel builds faster
@@ -155,7 +166,7 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
     ALONG = factor.along or nil, WRITTEN = made.parameters_alone and ONCE or "UNROLL", GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth,
     OCTETS = octets, CHUNKS = chunks,
     PARTSK = ceil(chunks, per), PER = per, BANDS = ceil(octets, 8), WHAT = ("the %s factor"):format(side), PARTS = how.parts,
-    BEFORE = how.before, PACK = (how.call or how.calls[side]):format(count_of(factor)), AFTER = how.after:format(made.vast),
+    BEFORE = how.before, PACK = call_of(geometry, side, how), AFTER = how.after:format(made.vast),
     INSIDE = factor.depth % M.CHUNK == 0 and "" or (" && k < %d/**/"):format(factor.depth),
     QUIT = quit(how, made, factor.along, paired and vast_of(geometry, paired) or made.vast) }
   made.blocks = divide_packing(made.holes, geometry, factor, unless)

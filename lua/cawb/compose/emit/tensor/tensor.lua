@@ -106,7 +106,7 @@ end
 -- The loop's holes for three parts of bfloat16; nil where a tile of these does not fit. `alone`: there is no loop of pairs ahead.
 local function full_holes(h, alone)
   local f = setmetatable({ PARTS = 3, STAGED = false, CHECK = false, FIRST = alone or false }, { __index = h })
-  f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = alone and h.LOOP or h.LOOP .. "_full", "bf16", "multiply_narrow", 32, "six"
+  f.LOOP, f.TYPE, f.MULTIPLY, f.TERMS, f.PRODUCTS = alone and h.LOOP or h.LOOP .. "_full", "bf16", "multiply_narrow", pack.FULL, "six"
   f.UNROLLED = alone and "UNROLL" or "RARE"
   sized(f)
   return f.SHARED and f or nil
@@ -134,7 +134,7 @@ end
 
 -- The function of sums in parts that are split on the way: an epilogue of 64 columns a tile, of four warps beside each other.
 local function wide_text(own, geometry, h)
-  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = h.SPLIT or false }, { __index = h })
+  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = h.SPLIT or false, LIFT = arithmetic.lift(16) }, { __index = h })
   epilogue.holes(w, geometry, own)
   return template.fill("tensor/templates/wide", own, w)
 end

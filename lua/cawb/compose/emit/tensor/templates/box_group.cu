@@ -3,7 +3,7 @@ static __device__ __forceinline__ void $NAME_keep(unsigned *box, int u, const fl
   const float first = power_of_two(e / 2), second = power_of_two(e - e / 2);
   float own[8];
   UNROLL for (int j = 0; j < 8; j++) own[j] = v[j] * first * second;
-  const halves h = split(own);
+  const halves h = split(own, $LIFT);
   ((uint4 *)box)[u] = h.high, ((uint4 *)box)[$UNITS + u] = h.low;
 }
 

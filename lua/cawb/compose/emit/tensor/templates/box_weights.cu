@@ -23,7 +23,7 @@ $NAME($PARAMETERS, unsigned short *__restrict__ out, float *__restrict__ scales,
     const int2 at = $BOX_part(k, taps);
     if (k < count && at.x >= 0) v = $weight($OUTIN, $BOX_taps[own[0] + at.y][0]);
     if (k < count) lost += lost_by(v, e);
-    const unsigned both = split_one(scaled(v, e));
+    const unsigned both = split_one(scaled(v, e), $LIFT);
 $if GROUP
     const int along = own[2] * 16 + k;
     const size_t to = ((size_t)cut * ($KEPT * 8) + in / $WIDE * ($KEPT * 8 / $PASSES) + along / 64 * (2 * $WIDE * 64) + in % $WIDE * 64) + (along % 64 / 8 ^ in % 8) * 8 + k % 8;

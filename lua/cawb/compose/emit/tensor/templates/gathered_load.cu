@@ -8,7 +8,7 @@
           $NAME_fetch($PASS, next, z, (is_end ? tile.m + gridDim.x / $COLS : tile.m) * 128 + threadIdx.x, is_end ? 0 : is_last ? step * 64 + 64 : step * 64 + 32);
           UNROLL for (int q = 0; q < 4; q++) {
             beyond |= any_past(v[q]);
-            in_parts(v[q], [&](int p, uint4 part) { *(uint4 *)(at + p * $LOOP_A + ((half * 4 + q) ^ (threadIdx.x & 7)) * 16) = part; });
+            in_parts(v[q], $LIFT, [&](int p, uint4 part) { *(uint4 *)(at + p * $LOOP_A + ((half * 4 + q) ^ (threadIdx.x & 7)) * 16) = part; });
           }
         }
         if (beyond) atomicMax(&past[i / gridDim.x % 8], tile.m);

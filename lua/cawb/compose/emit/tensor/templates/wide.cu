@@ -47,7 +47,7 @@ static __device__ __noinline__ void $NAME_wide($PARAMETERS, const float *a_scale
         if (row >= ROWS) continue;
         UNROLL for (int j = 0; j < 8; j++) v[n][j] *= scale[row >= 128];
         past |= any_past(v[n]);
-        in_parts(v[n], [&](int p, uint4 part) { *(uint4 *)(memory + (p * ROWS + row) * PITCH + (t + n * THREADS) % 4 * 16) = part; });
+        in_parts(v[n], $LIFT, [&](int p, uint4 part) { *(uint4 *)(memory + (p * ROWS + row) * PITCH + (t + n * THREADS) % 4 * 16) = part; });
       }
       __syncthreads();
       from = from > 0 || $NAME_chunk(tile.set, step) * 64 + 32 >= $DEPTH/**/ ? 0 : 32;
