@@ -26,7 +26,6 @@ function M.contiguous(shape)
   return strides
 end
 
---- Whether two lists have the same numbers.
 function M.same(a, b)
   if #a ~= #b then return false end
   for i, n in ipairs(a) do
@@ -48,7 +47,6 @@ function Graph:fill(value, shape, dtype)
   return self:node { kind = "leaf", source = "fill", value = value, shape = shape, dtype = dtype }
 end
 
---- The numbers from 0 on.
 function Graph:iota(n)
   return self:node { kind = "leaf", source = "iota", shape = { n }, dtype = "int64" }
 end
@@ -192,7 +190,6 @@ function Graph:vector(x, d, rank)
   return self:reshape(x, lists.times(rank, function(e) return e == d and x.shape[1] or 1 end))
 end
 
---- The shape that nodes have together.
 function M.together(nodes)
   local shape = {}
   for _, x in ipairs(nodes) do

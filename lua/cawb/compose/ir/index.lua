@@ -213,7 +213,6 @@ function M.with(i, d, e)
   return j
 end
 
---- Whether two lists have the same expressions.
 function M.same(a, b)
   for d, e in ipairs(a) do
     if not b[d] or e.key ~= b[d].key then return false end

@@ -49,13 +49,11 @@ end
 
 M.split_copy, M.split_with_sizes_copy = split, split
 
--- Each slice along an axis, without that axis.
 function M.unbind_copy(g, op)
   local x, axis = op.x[1], tools.axis(op.args.dim, 0, #op.x[1].shape)
   return lists.map(op.out, function(out, k) return g:reshape(g:slice(x, axis, k - 1, 1), out.shape) end)
 end
 
--- A plane turned by quarters.
 function M.rot90(g, op)
   local x, dims = op.x[1], op.args.dims or { 0, 1 }
   local a, b, quarters = dims[1] % #x.shape + 1, dims[2] % #x.shape + 1, (op.args.k or 1) % 4

@@ -108,7 +108,6 @@ function M.roll(g, op)
   end) }
 end
 
--- Below or above a diagonal, 0 elsewhere.
 local function triangle(sign)
   return function(g, op)
     local x, k = op.x[1], op.args.diagonal or 0

@@ -29,7 +29,6 @@ function M.topk(g, op)
   return { ordered(g, op.x[1], axis_of(op.x[1], op.args.dim), op.args.largest ~= false, op.args.k) }
 end
 
--- The k-th smallest: the last of the first k.
 function M.kthvalue(g, op)
   local x = op.x[1]
   local axis, shape = axis_of(x, op.args.dim), op.out[1].shape

@@ -28,7 +28,6 @@ local function expression(op, root, name)
   return cuda.write(template(op), { operand(op, 1, root, name), operand(op, 2, root, name) })
 end
 
--- `made` holds the sources that operands may have.
 local function serves_op(op, made, shape)
   local computed = op.outputs[1].dtype == "float32" and template(op)
   if not computed then return false, op.op .. " is not in the table of functions" end

@@ -28,7 +28,6 @@ for name, text in pairs(texts) do
   end
 end
 
--- The n-th slope of digamma.
 function M.polygamma(g, op)
   local text = ({ [0] = "digamma(A)", [1] = "trigamma(A)" })[op.args.n]
   if not text then return nil, ("of order %s it is not made: 0 and 1 are"):format(op.args.n) end

@@ -86,7 +86,6 @@ local function source(from)
   return from.line and ("%s, %s"):format(from.name, graphs.place(from)) or from.name
 end
 
--- Each node's number among the outputs.
 local function outputs_of(g)
   local number = {}
   for k, x in ipairs(g.outputs) do number[x] = number[x] and number[x] .. " " .. k or tostring(k) end

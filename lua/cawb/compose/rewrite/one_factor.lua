@@ -33,7 +33,6 @@ function M.groups(g)
   end)
 end
 
--- The parts beside each other along an axis.
 local function beside(g, group, side, axis, width)
   local parts = lists.map(group, function(x) return x.inputs[side] or g:fill(0, { x.shape[2] }, x.dtype) end)
   local all = g:concatenate(parts, axis, index.with(parts[1].shape, axis, width))

@@ -1,7 +1,7 @@
 -- fusion: one pass joins kernels. A rule of fusion lists the kernels that it might join (`edges`), says which one kernel they would be
 -- (`joined`, a predicate: nothing changes, no text is generated; nil where that is not legal or not worth it), and changes the nodes
--- (`settle`, where there is more to do than to replace the kernels) once it is done. Of all edges the first legal one of the first rule is taken. So the order of rules says which fusion comes
--- first where two want the same kernel.
+-- (`settle`, where there is more to do than to replace kernels) once it is done. Of all edges the first legal one of the first rule is
+-- taken. So the order of rules says which fusion comes first where two want the same kernel.
 
 local kernels = require "cawb.compose.schedule.kernels"
 local over_rows = require "cawb.compose.schedule.over_rows"

@@ -18,7 +18,6 @@ local families = { stream = stream, rows = rows, scan = scan, order = order, seg
 
 local anchors = { scan = true, order = true, segment = true, conv = true, product = true, attend = true }
 
--- Whether a library would compute the kernel.
 local function is_library(kernel)
   local x = kernels.anchor(kernel)
   return (kernel.kind == "product" or kernel.kind == "conv") and not x.own and not kernels.begins_sums(kernel)

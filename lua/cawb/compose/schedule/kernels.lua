@@ -156,7 +156,6 @@ function M.new(list, options, may)
   return self
 end
 
---- The kernel that stores a node.
 function Kernels:owner(x) return self.owners[x] end
 
 --- The kernels that read a node, in order.

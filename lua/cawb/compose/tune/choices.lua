@@ -16,7 +16,6 @@ local MOST = 3               -- schedules of other sizes and devices that are tr
 
 local function name_of(model) return (model:gsub("[^%w]+", "_")) .. ".jsonl" end
 
---- The file of a kind of device.
 function M.path(model) return cache.folder "tune" .. "/" .. name_of(model) end
 
 -- The files of other kinds of devices, in the order of their names.

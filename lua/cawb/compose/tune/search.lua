@@ -150,7 +150,6 @@ local function kernels_by_key(made)
   return by
 end
 
--- Whether a plan has the same kernels as the best one.
 local function is_alike(self, made)
   local by = kernels_by_key(made)
   return #made.kernels == #self.best.made.kernels and lists.all(self.best.made.kernels, function(kernel) return by[schedule.key(kernel)] end)

@@ -70,7 +70,6 @@ end
 --- The model of a kind learns of one.
 function M.learn(model, edit, change) model:learn({ edit = M.kind(edit) }, change, LIKE) end
 
---- A model of a kind of edits, from records.
 function M.model(near)
   local model = models.new()
   for _, r in ipairs(near) do model:learn({ edit = r.about.by }, r.change, r.weight) end

@@ -52,8 +52,8 @@ function M.pitch(padded) return 2 * padded + 16 end
 --- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
 function M.holes(d, rows, threads, keys)
   local h = { M = d.m, N = d.n, D = d.k, V = d.v, ROWS = rows, WARPS = threads // 32, THREADS = threads, DPAD = ceil(d.k, 16) * 16, VPAD = ceil(d.v, 16) * 16,
-              POWER = types.literal((d.scale or 1) / math.log(2), "float32"), SCALE = d.scale and types.literal(d.scale, "float32") .. " * " or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
-              FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
+              SCALE = d.scale and types.literal(d.scale, "float32") .. " * " or "", DOWN = ceil(d.m, rows), STEPS = ceil(d.n, keys), STRIPS = ceil(d.v, 32), PAIRS = d.put2,
+              POWER = types.literal((d.scale or 1) / math.log(2), "float32"), FINITE = d.finite and "finite_or_zero" or "", EMPTY = d.finite and "is_zero" or "never_empty",
               HIDES = d.hidden, HIDDEN = d.hidden and d.hidden(rows, keys) or "false" }
   h.READQ, h.READK = reading("query", d.query4, "first + row", d.k), reading("key", d.key4, ("%d * step + row"):format(keys), d.k)
   h.READV = reading("value", d.value4, ("%d * step + row"):format(keys), d.v)

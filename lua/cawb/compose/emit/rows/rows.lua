@@ -257,8 +257,8 @@ local function are_members(kernel)
   return lists.all(kernel.roots, function(root) return members[root] end)
 end
 
--- What several loops load or compute, as Walk.keep has it; nothing where there is one loop. Raises a refusal where a member is needed at another place than its
--- row.
+-- What several loops load or compute, as Walk.keep has it; nothing where there is one loop. Raises a refusal where a member is needed at
+-- another place than its row.
 local function loaded_again(kernel, o)
   if #o.levels == 1 and #parted(kernel) == 0 and are_members(kernel) then return {} end
   local walk = statements(walks.new(kernel, o.vector), kernel, o)

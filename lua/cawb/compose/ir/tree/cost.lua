@@ -13,8 +13,7 @@ local function own(t)
   return row and row.cost or 0
 end
 
-local below
-function below(t) return own(t) + lists.sum(t, below) end
+local function below(t) return own(t) + lists.sum(t, below) end
 
 --- Instructions, one for what is not named.
 function M.of(t) return 1 + below(t) end

@@ -51,7 +51,6 @@ local function convert(t, word)
   return ("(%s)%s"):format(types.register(t.type), bracketed(word)), operations.UNARY
 end
 
---- The headers that its types need.
 function M.headers(t)
   local list = {}
   tree.has(t, function(x)
