@@ -1,7 +1,7 @@
 -- attention/text: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
 -- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
 
-local instruction = require "cawb.compose.emit.tensor.instruction"
+local lift = require "cawb.compose.emit.lift"
 local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 local types = require "cawb.torch.types"
@@ -31,8 +31,8 @@ for _, one in ipairs { "float score(int z, int row, int column, float product)",
 
 local KEYS = 64                       -- a step
 
---- Of values (instruction.lift). Weights are not lifted; few of them make a result, so that sums are cut off less.
-M.LIFTV = instruction.lift(KEYS)
+--- Of values (emit/lift.lua). Weights are not lifted; few of them make a result, so that sums are cut off less.
+M.LIFTV = lift(KEYS)
 
 --- Bytes of shared memory with which two blocks fit a multiprocessor, of which one may have `most`: a kilobyte of a multiprocessor's is
 --- no block's, and every block costs one more.
@@ -107,7 +107,7 @@ function M.generate(d, most, rest)
   local rows = M.rows(d, most)
   local h = M.holes(d, rows, 2 * rows, KEYS)
   h.shared = bytes(d, rows)
-  h.LIFTK, h.LIFTV = instruction.lift(math.min(d.k, KEYS)), M.LIFTV
+  h.LIFTK, h.LIFTV = lift(math.min(d.k, KEYS)), M.LIFTV
   h.BLOCKS = h.shared <= M.half(most) and 2 or 1
   h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)

@@ -5,7 +5,7 @@
 
 local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
-local instruction = require "cawb.compose.emit.tensor.instruction"
+local lift = require "cawb.compose.emit.lift"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -30,7 +30,7 @@ local function holes(d, most, how)
   attend_group.instructions(h, d, "f16")
   h.FOURQ, h.FOURK = four(d, "query", d.k, "v[i]", "first + row"), four(d, "key", d.k, "k[i]", "row")
   h.FOURV = four(d, "value", d.v, "v[i]", "row")
-  h.LIFTK, h.LIFTV = instruction.lift(d.k), attend.LIFTV
+  h.LIFTK, h.LIFTV = lift(d.k), attend.LIFTV
   local stage = 4 * keys * (h.DPAD + h.VPAD)
   h.STAGES = math.min(3, (most - RESERVED - 4 * ROWS * h.DPAD) // stage)
   h.shared = 4 * ROWS * h.DPAD + h.STAGES * stage

@@ -3,7 +3,7 @@
 -- under way at once, nothing is packed, and no part of a sum goes through memory.
 
 local costs = require "cawb.compose.cost.products"
-local instruction = require "cawb.compose.emit.tensor.instruction"
+local lift = require "cawb.compose.emit.lift"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -107,7 +107,7 @@ end
 function M.made(d, t)
   local long, short = sides(d)
   local h = { FEW = t.few, LONG = 32 * t.across, EIGHTS = t.few // 8, ACROSS = t.across, PART = t.part, DEPTH = t.depth, BLOCKS = t.beside,
-              CLUSTER = t.cluster > 1 and t.cluster or nil, LSIDE = long.dimension:upper(), FSIDE = short.dimension:upper(), FOUR = t.wide or nil, LIFT = instruction.lift(2 * 32) }       -- for both factors: the short one is split more often
+              CLUSTER = t.cluster > 1 and t.cluster or nil, LSIDE = long.dimension:upper(), FSIDE = short.dimension:upper(), FOUR = t.wide or nil, LIFT = lift(2 * 32) }       -- for both factors: the short one is split more often
   h.HELD = math.min(HELD, ceil(t.few * WARPS // t.across * t.part, (t.wide and 4 or 1) * 32 * WARPS))
   h.READLONG, h.READSHORT = reads_long(d, long), reads_short(d, short, t.wide)
   h.SHORTF, h.SHORTK = short.along_k and "e / TERMS" or ("e %% %d"):format(t.few), short.along_k and "e % TERMS" or ("e / %d"):format(t.few)

@@ -4,6 +4,7 @@
 
 local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local grids = require "cawb.compose.emit.grids"
+local lift = require "cawb.compose.emit.lift"
 local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
 
@@ -113,7 +114,7 @@ end
 --- Sets the holes of a box's loop.
 function M.holes(h, d, t)
   h.GROUP, h.WEIGHTS, h.OFFSETS = t.group, t.weights, t.offsets
-  h.LIFT = arithmetic.lift(16 * (t.stream and M.CHUNK or t.group and count_of(t) or 2))
+  h.LIFT = lift(16 * (t.stream and M.CHUNK or t.group and count_of(t) or 2))
   if t.group then of_group(h, d, t) else of_warps(h, d, t) end
 end
 

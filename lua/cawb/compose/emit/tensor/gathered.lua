@@ -6,7 +6,7 @@
 local costs = require "cawb.compose.cost.products"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local grids = require "cawb.compose.emit.grids"
-local instruction = require "cawb.compose.emit.tensor.instruction"
+local lift = require "cawb.compose.emit.lift"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -47,7 +47,7 @@ local function holes(kernel, g, t)
            AROWS = TILE, BROWS = t.tile, BOCTETS = t.across * t.tile // 8, loop = "wgmma", LOOP = kernel.name, begin = "gathered_begin", ahead = "gathered_ahead",
            load = "gathered_load", FROM = "", ARRIVALS = 128, LOADS = "a group of four warps splits rows", TOGETHER = true, APART = true, FEW = 136, MANY = 184,
            THEN = "  const int bad = *b_past;\n  barrier_wait(shared_address(&ready), 0);", FACTORS = ", const unsigned char *__restrict__ b, const int *__restrict__ b_past",
-           TYPE = "bf16", PARTS = 3, TERMS = pack.FULL, LIFT = instruction.lift(math.min(pack.FULL, g.left.depth)), DEEPEST = 32 * t.halves, PRODUCTS = "six", INTO = "part", AFURTHER = 2, BFURTHER = 2, BEGINS = "" }
+           TYPE = "bf16", PARTS = 3, TERMS = pack.FULL, LIFT = lift(math.min(pack.FULL, g.left.depth)), DEEPEST = 32 * t.halves, PRODUCTS = "six", INTO = "part", AFURTHER = 2, BFURTHER = 2, BEGINS = "" }
 end
 
 local function text_of(kernel, g, h)

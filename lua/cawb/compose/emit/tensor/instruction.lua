@@ -53,14 +53,6 @@ end
 M.pairs_of = { one = { { 0, 0 } }, three = { { 1, 0 }, { 0, 1 }, { 0, 0 } }, four = { { 1, 1 }, { 1, 0 }, { 0, 1 }, { 0, 0 } },
                six = { { 2, 0 }, { 1, 1 }, { 0, 2 }, { 1, 0 }, { 0, 1 }, { 0, 0 } } }
 
--- A share for each 16 terms, of either factor. On a Hopper sums of 16, 32 and 64 terms come out too small by 3e-8, 5.5e-8 and 9e-8 where they are of
--- normal numbers, and by 3e-8, 8e-8 and 18e-8 where they are of positive ones.
-local LIFT = 1.35e-8
-
---- By which share the last part of either factor is larger (`lifted`, parts/tensor.cuh) where sums leave the tensor cores after so many
---- terms, as C.
-function M.lift(terms) return ("%.2ef"):format(LIFT * ((terms + 15) // 16)) end
-
 local products = {
   mma = "        %s_multiply(%s, from + %d * %s_A, from + %d * %s_A + %d * %s_B, down, across, first);",
   wgmma = "        UNROLL for (int k = 0; k < %d; k++)\n          %s_multiply(%s, da + %d * %s_A / 16 + %d * (first + k), db + %d * %s_B / 16 + %d * (first + k), %s);",

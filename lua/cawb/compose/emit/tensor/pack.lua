@@ -4,7 +4,7 @@
 local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
-local instruction = require "cawb.compose.emit.tensor.instruction"
+local lift = require "cawb.compose.emit.lift"
 local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
 local prepared = require "cawb.compose.ir.prepared"
@@ -21,9 +21,9 @@ M.CHUNK = 64
 --- off by 1.0e-7 without it and by 0.9e-7 with it, and in float32, one after the other, by 2.9e-7.
 M.SHORT = 256
 
---- Terms after which sums of gradients leave the tensor cores, which cut each sum off toward zero: all results are too small by a like share.
---- Of normal numbers that is 0.9e-7 after 64 terms and 0.55e-7 after 32, of positive numbers 1.8e-7 and 0.8e-7. Gradients of weights are sums
---- of such results over rows, in which other rounding averages out.
+--- Terms after which sums of gradients leave the tensor cores. Results of positive numbers are too small by 9e-8 after 64 terms, and by
+--- 3.5e-8 after 32, lifted as they are (emit/lift.lua). Gradients of weights are sums of such results over rows, in which other rounding
+--- averages out.
 M.OFTEN = 32
 
 --- The same of three parts of bfloat16.
@@ -120,7 +120,7 @@ end
 local function call_of(geometry, side, how)
   local factor, terms = geometry[side], how.parts == 3 and M.FULL or geometry.often and M.OFTEN or M.CHUNK
   local call = how.call or how.calls[side]
-  return (call:gsub("%u+", { COUNT = count_of(factor), LIFT = instruction.lift(math.min(terms, factor.depth)) }))
+  return (call:gsub("%u+", { COUNT = count_of(factor), LIFT = lift(math.min(terms, factor.depth)) }))
 end
 
 local ONCE = '_Pragma("unroll 1")'      -- a loop that is run before the first call: no call is slower, and a kernel builds faster

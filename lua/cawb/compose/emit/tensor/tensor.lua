@@ -46,6 +46,7 @@ local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local grid = require "cawb.compose.emit.tensor.grid"
 local grids = require "cawb.compose.emit.grids"
+local lift = require "cawb.compose.emit.lift"
 local pack = require "cawb.compose.emit.tensor.pack"
 local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
@@ -134,7 +135,7 @@ end
 
 -- The function of sums in parts that are split on the way: an epilogue of 64 columns a tile, of four warps beside each other.
 local function wide_text(own, geometry, h)
-  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = h.SPLIT or false, LIFT = arithmetic.lift(16) }, { __index = h })
+  local w = setmetatable({ loop = "mma", TILEN = WIDE.columns, EACH = 4, STAGED = false, LAST = false, FINISH = h.SPLIT or false, LIFT = lift(16) }, { __index = h })
   epilogue.holes(w, geometry, own)
   return template.fill("tensor/templates/wide", own, w)
 end
