@@ -153,6 +153,7 @@ local cited = {
   { "3.4 points [-0.2, 7.1]", "lm_h200.txt", "\nE1 .* 0.034 %[%-0.002, 0.071%]" },
   { "90% of first answers after RFT, 88% after PPO", "lm_h200.txt", "\nrft .* right@1 0.898 .*\nagentic +tasks .* right@1 0.881 " },
   { "Of 800 second answers 10 are right", "lm_h200.txt", "\n  turn 2 of 2: 10 of 800 answers are right" },
+  { "has 713, but 2 of 84 behind a wrong one", "lm_second_h200.txt", "\n  turn 2 of 2: 713 of 800 .*\n  behind a wrong first answer 2 of 84 second answers are right" },
   { "43% of tasks with eight answers after imitation and GRPO, 40% [33, 47] after PPO. The teacher's kernels: 48%", "lm_h200.txt",
     "\nteacher's best .* faster@1 0.480 .*\nimitation .* faster@8 0.430 .*\nsingle .* faster@8 0.430 .*\nH4 .* 0.395 %[0.330, 0.465%]" },
   { "197 right and none wrong", "synth_compose_sim.md", "\n%*%*197 of 200 right " },
