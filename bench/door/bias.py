@@ -1,5 +1,5 @@
 """bias: by which share results of products are too small or too large, and their error, beside eager PyTorch's; both against float64.
-python3 bench/door/bias.py [--device sim:h100 | cuda] [--only PATTERN]
+python3 bench/door/bias.py [--device sim:h100] [--only PATTERN]
 
 A simulated tensor core adds up as a Hopper does, bit for bit, so its figures are a GPU's. The bias is the sum of (result - exact) exact, relative to
 that of exact^2: rounding averages out in it, sums that are cut off towards zero do not. Both figures are relative to the exact results' root mean
@@ -42,7 +42,7 @@ def attention(x, y):
 
 def gradient(x, y):
     """Of the weights of a linear layer: x is what it read, y the gradient of its results."""
-    weights = torch.zeros(y.shape[1], x.shape[1], dtype=x.dtype, device=x.device, requires_grad=True)
+    weights = torch.zeros(y.shape[1], x.shape[1], dtype=x.dtype, requires_grad=True)
     return torch.autograd.grad((F.linear(x, weights) * y).sum(), weights)[0]    # pylint: disable=not-callable
 
 
@@ -72,9 +72,7 @@ def told(found, exact):
 
 def row(f, x, y, device):
     torch._dynamo.reset()                     # pylint: disable=protected-access
-    there = "cuda" if device == "cuda" else "cpu"
-    x, y = x.to(there), y.to(there)
-    fast = cawb.compile(f, choose="always", cache=None, **({} if device == "cuda" else {"device": device}))
+    fast = cawb.compile(f, choose="always", cache=None, device=device)
     exact = f(x.double(), y.double())
     return told(f(x, y), exact), told(fast(x, y), exact)
 
@@ -84,7 +82,6 @@ def main():
     parser.add_argument("--device", default="sim:h100")
     parser.add_argument("--only", default="")
     given = parser.parse_args()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     print("%-24s %-12s %-19s %s" % ("product", "numbers", "eager: error, bias", "cawb: error, bias"))
     for name, (f, one, other, kinds) in CASES.items():
         for kind, (make, make_other) in kinds.items():

@@ -135,6 +135,7 @@ def cells(row):
         return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:WIDTH]]
     seconds, times = row["seconds"], row.get("times") or {}
     found = [{True: "right", False: "WRONG", None: "not run"}[row["right"]], "%d/%d" % (row["packages"], row["graphs"]), "%.0f%%" % (100 * row["fell"]), "%.0f%%" % (100 * row.get("slower", 0)),
+             " ".join("%.1e" % row[name] for name in ("error", "eager_error") if row.get(name) is not None),
              "%.0f" % seconds["cawb"], "%.0f" % seconds["inductor"] if "inductor" in seconds else ""]
     for other in ("eager", "inductor"):
         found.append("%.2f [%.2f, %.2f]" % tuple(ratio(times[other], times["cawb"])) if other in times else "")
@@ -150,7 +151,7 @@ def mean(ratios):
 
 
 def table(rows):
-    print("%-18s %-6s right    packages/graphs  fell back, slower  seconds: cawb, Inductor  times faster than eager, Inductor" % ("program", "mode"))
+    print("%-18s %-6s right    packages/graphs  fell back, slower  error: cawb, eager  seconds: cawb, Inductor  times faster than eager, Inductor" % ("program", "mode"))
     for row in rows:
         print(line(row))
     for mode in MODES:
