@@ -21,21 +21,28 @@ __device__ __forceinline__ float2 two_floats(unsigned both) {
   return v;
 }
 
-// The last part of v, larger by v * lift: as tensor cores cut sums off towards zero, results were too small by a like share. A number that
+// The last part of v, larger by v * lift: tensor cores cut sums off towards zero, so results would be too small by a like share. A number that
 // the parts ahead hold stays as it is, so that sums of such numbers are exact.
 __device__ __forceinline__ float lifted(float rest, float v, float lift) { return rest != 0.0f ? fmaf(v, lift, rest) : 0.0f; }
 
+// Both numbers rounded to halves; what is left of them.
+__device__ __forceinline__ unsigned take_halves(float &first, float &second) {
+  const unsigned both = two_halves(first, second);
+  const float2 v = two_floats(both);
+  first -= v.x, second -= v.y;
+  return both;
+}
+
 __device__ __forceinline__ unsigned split_two(float a, float b, unsigned &low) {
-  const unsigned high = two_halves(a, b);
-  const float2 v = two_floats(high);
-  low = two_halves(a - v.x, b - v.y);
+  const unsigned high = take_halves(a, b);
+  low = two_halves(a, b);
   return high;
 }
 
 __device__ __forceinline__ unsigned split_lifted(float a, float b, float lift, unsigned &low) {
-  const unsigned high = two_halves(a, b);
-  const float2 v = two_floats(high);
-  low = two_halves(lifted(a - v.x, a, lift), lifted(b - v.y, b, lift));
+  float rest = a, other = b;
+  const unsigned high = take_halves(rest, other);
+  low = two_halves(lifted(rest, a, lift), lifted(other, b, lift));
   return high;
 }
 

@@ -17,9 +17,11 @@ __device__ __forceinline__ int lost_by(float v, int e) {
 }
 
 __device__ __forceinline__ unsigned split_one(float v, float lift) {
-  unsigned low;
-  const unsigned high = split_lifted(v, 0.0f, lift, low);
-  return __byte_perm(high, low, 0x5410);
+  unsigned short high, low;
+  float whole;
+  asm("cvt.rn.f16.f32 %0, %2;\n cvt.f32.f16 %1, %0;" : "=&h"(high), "=f"(whole) : "f"(v));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(low) : "f"(lifted(v - whole, v, lift)));
+  return high | (unsigned)low << 16;
 }
 
 // Two such words, as their two high halves and their two low ones.
