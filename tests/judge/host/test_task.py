@@ -1,10 +1,8 @@
 """Loading a user's file: overrides, and errors that name file and line."""
 import ast
-import gc
 import os
 import sys
 import unittest
-import weakref
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
@@ -12,8 +10,7 @@ from hostcase import PACKAGES, HAVE_TORCH, Loaded, TaskCase, task
 
 if HAVE_TORCH:
     import torch
-    from cawb_host.base.garbage import Garbage
-    from cawb_host.judge.task import plain, sketch
+    from cawb_host.judge.task import plain
 
 PLAIN = """
     import torch
@@ -38,39 +35,6 @@ class Prepare(TaskCase):
         self.assertTrue(self.host.call("prepare", device="cpu", compile=True, threads=2)["ok"])
         self.assertEqual(self.host.call("prepare", device="cuda:99")["name"], "missing")
         self.assertTrue(self.load(PLAIN).reply["ok"])
-
-
-class Cycle:
-    def __init__(self):
-        self.me = self
-
-
-class Memory(TaskCase):
-    def test_garbage_goes_with_each_task_and_what_imports_made_is_looked_through_once(self):
-        self.addCleanup(gc.unfreeze)
-        garbage = Garbage()
-        garbage.collect()
-        frozen = gc.get_freeze_count()
-        self.assertGreater(frozen, 10000)
-        seen = weakref.ref(Cycle())
-        self.assertIsNotNone(seen())
-        garbage.collect()
-        self.assertIsNone(seen())
-        self.assertLessEqual(gc.get_freeze_count(), frozen)
-
-    def test_an_earlier_task_is_gone_when_another_is_loaded(self):
-        self.load(PLAIN)
-        path = self.write("import sys\nraise ValueError(sorted(name for name in sys.modules if 'cawb_task' in name))", "other.py")
-        self.assertIn("['cawb_task_other']", Loaded(self.host, path).reply["message"])
-
-    def test_sizes_that_are_tried_leave_nothing(self):
-        path = self.write(PLAIN)
-        def known():
-            return len(getattr(torch._subclasses.FakeTensorMode, "cache", ()))
-        before = known()
-        for batch in (3, 5, 7):
-            sketch.sketch(path, {"batch_size": batch}, 1, torch.device("cpu"))
-        self.assertEqual(known(), before)
 
 
 class Errors(TaskCase):
