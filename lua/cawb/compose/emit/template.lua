@@ -50,11 +50,11 @@ end
 local function chosen(text, holes)
   text = text:gsub("%$if (!?)(%u[%u%d]*): ([^\n]*\n)", function(no, word, line) return (not holes[word]) == (no == "!") and line or "" end)
   while true do
-    local stop, behind = text:match "()%$end\n()"
+    local stop, last = text:find("$end\n", 1, true)
     if not stop then return text end
     local front, word, lines = text:sub(1, stop - 1):match "^(.*)%$if (%u[%u%d]*)\n(.-)$"
     local yes, no = lines:match "^(.-)%$else\n(.*)$"
-    text = front .. (holes[word] and (yes or lines) or not holes[word] and no or "") .. text:sub(behind)
+    text = front .. (holes[word] and (yes or lines) or not holes[word] and no or "") .. text:sub(last + 1)
   end
 end
 

@@ -4,6 +4,7 @@
 
 local lists = require "cawb.base.lists"
 local literal = require "cawb.compose.ir.literal"
+local replace = require "cawb.compose.ir.replace"
 
 local M = {}
 
@@ -28,7 +29,7 @@ end
 -- A piece of a kernel's text: the text without comments, its numbers, and a key, with the tables in front, under which others are alike. A
 -- function that is a template, a macro's or a table's has no parameters more.
 local function piece_of(kernel, tables, text)
-  local marked, front = text:gsub("%f[%w_]" .. kernel.name, MARK), tables:gsub("%f[%w_]" .. kernel.name, MARK)
+  local marked, front = replace.name(text, kernel.name, MARK), replace.name(tables, kernel.name, MARK)
   local ahead = is_ahead(kernel, marked)
   marked = literal.marked(without_comments(marked), ahead)
   if marked:find(MARK .. "[%w_]*<") or marked:find "#%s*define" or front:find(MARK .. "[%w_]*%(") then marked = literal.plain(marked) end
@@ -69,7 +70,7 @@ local function rewritten(p, of, differing)
   local passed = table.concat(lists.map(differing, function(_, n) return "c" .. n end), ", ")
   local text = literal.replaced(p.marked, function(k) return of[k] and "c" .. of[k] end)
   if #differing > 0 then text = text:gsub("[^\n]+", function(line) return extended(line, declared, passed) end) end
-  return (without_indentation(text):gsub(MARK, p.kernel.name))
+  return replace.word(without_indentation(text), MARK, p.kernel.name)
 end
 
 local function texts_of(made)
@@ -136,7 +137,7 @@ function M.same(kernels)
   for _, kernel in ipairs(kernels) do
     local made = kernel.made
     if made then
-      local key = made.text:gsub("%f[%w_]" .. kernel.name, "@")
+      local key = replace.name(made.text, kernel.name, "@")
       local name = first[key]
       first[key] = name or kernel.name
       if name then

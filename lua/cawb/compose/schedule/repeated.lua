@@ -7,6 +7,7 @@ local kernels = require "cawb.compose.schedule.kernels"
 local keys = require "cawb.compose.ir.keys"
 local lists = require "cawb.base.lists"
 local prepared = require "cawb.compose.ir.prepared"
+local replace = require "cawb.compose.ir.replace"
 
 local M = {}
 
@@ -72,7 +73,7 @@ end
 
 -- A copy of what was generated for one kernel, for another: nodes and the kernel's name are its own.
 local function moved(value, to, from, name)
-  if type(value) == "string" then return (value:gsub("%f[%w_]" .. from, name)) end
+  if type(value) == "string" then return replace.name(value, from, name) end
   if type(value) ~= "table" then return value end
   if to[value] then return to[value] end
   assert(not value.inputs, "a node that is not in the key")
