@@ -12,7 +12,9 @@ from torch._dynamo import utils
 
 import atoms                                  # pylint: disable=unused-import
 import cawb
+import graphnet
 import in_turns
+import suite
 import turns
 import zoo
 from cawb import backend
@@ -29,6 +31,8 @@ def made(name, mode, given):
     """The program, with the values that a trained one could have: no layer of zeros, and statistics of norms that fit."""
     torch.manual_seed(11)
     program = zoo.PROGRAMS[name][1](given.small, (SMALL if given.small else BATCHES)[mode])
+    if program.is_task:
+        return program
     with torch.no_grad():
         for p in program.module.parameters():
             if p.dim() > 1 and not p.any():
@@ -56,8 +60,9 @@ def settle(program):
 def moved(program, device):
     if device == "cuda":
         program.module.cuda()
-        program.inputs = [x.cuda() for x in program.inputs]
-    settle(program)
+        program.inputs = [x.cuda() if isinstance(x, torch.Tensor) else x for x in program.inputs]
+    if not program.is_task:
+        settle(program)
     return program
 
 
@@ -84,7 +89,7 @@ def exact(program, mode):
     """Results in float64, or None where there is no room."""
     try:
         wide = zoo.Program(copy.deepcopy(program.module).double(), program.inputs, program.forces)
-        inputs = [x.double() if x.is_floating_point() else x for x in program.inputs]
+        inputs = [x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x for x in program.inputs]
         return results(wide.module, wide, mode, inputs)
     except RuntimeError:
         return None
@@ -201,16 +206,19 @@ def executed(name, mode, given, turn):
     found = results(fast, program, mode)
     turn.take()
     row = compared(found, plain, truth)
+    row["close"] = {"cawb": graphnet.least(found, plain)}
     program.module.load_state_dict(state)
     if is_gpu and not compared(results(fast, program, mode), plain, truth)["right"]:       # the first call was checked by the backend itself
         row["right"] = False
-    del found, plain, truth, state
+    del found, truth, state
     row.update(became(fast))
     if is_gpu:
         other = turn.inductor(program.module)
         turn.give()
-        results(other, program, mode)
+        found = results(other, program, mode)
         turn.take()
+        row["close"]["inductor"] = graphnet.least(found, plain)
+        del found, plain
         row["times"] = times({"eager": program.module, "inductor": other, "cawb": fast}, program, mode)
         row["milliseconds"] = {k: 1e3 * statistics.median(v) for k, v in row["times"].items()}
     return dict(row, seconds=turn.spent())
@@ -233,7 +241,9 @@ def row_of(name, mode, given, turn):
 
 def main():
     given = programs.options()
-    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = given.tf32
+    torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 = False, given.tf32
+    if given.suite:
+        suite.take(given.suite)
     turn = turns.Turns(given.turns)
     turn.watch()
     for mode in given.modes.split(","):

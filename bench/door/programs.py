@@ -6,7 +6,8 @@ seconds to compile, times. python3 bench/door/programs.py STORE.jsonl [options];
 --lower                    full sizes on tensors without data: nothing is executed; the table says what falls back
 --only PATTERN             names of programs, a regular expression
 --modes one,many,train     batch 1, batch 32, a training step
---tf32                     PyTorch may round to TF32; cawb keeps float32's accuracy
+--tf32                     PyTorch's defaults: convolutions round to TF32; cawb keeps float32's accuracy
+--suite SUITE.jsonl        tasks in KernelBench's form in the place of the forty programs; --modes is one
 --first NAME,NAME          these programs begin before the others
 --jobs N                   processes beside each other: they compile so, and execute one at a time (turns.py)
 --until SECONDS            end what is under way then; its rows are made anew by the next run
@@ -32,6 +33,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "python")]
 MODES = ("one", "many", "train")
 WORDS = 6000                                  # of the log: what a program said last
 WIDTH = 110                                   # of a reason in the table
+BEHIND = 0.98                                 # times the speed of the better of both, from which on a program is not behind
 
 
 def options(words=None):
@@ -44,12 +46,14 @@ def options(words=None):
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--until", type=float, default=math.inf)
     parser.add_argument("--patience", type=float, default=900)
+    parser.add_argument("--suite")
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--turns", help=argparse.SUPPRESS)
     for name in ("small", "lower", "tf32", "table"):
         parser.add_argument("--" + name, action="store_true")
     found = parser.parse_args(words)
     found.device = "sim:h100" if found.lower else found.device
+    found.modes = "one" if found.suite else found.modes
     return found
 
 
@@ -92,6 +96,7 @@ def run_one(given, name, modes, left):
     """Rows of one program, from a process of its own, which has `left` seconds or its patience."""
     words = [sys.executable, str(HERE / "program_row.py"), given.store, "--row", name, "--device", given.device, "--modes", ",".join(modes)]
     words += ["--" + flag for flag in ("small", "lower", "tf32") if getattr(given, flag)]
+    words += ["--suite", given.suite] if given.suite else []
     words += ["--turns", given.store + ".turns"] if given.jobs > 1 else []
     said, status, words = ended(words, min(left, given.patience))
     with open(given.store + ".log", "a", encoding="utf-8") as log:
@@ -105,7 +110,10 @@ def run_one(given, name, modes, left):
 
 def run(given):
     import atoms                              # pylint: disable=import-outside-toplevel,unused-import
+    import suite                              # pylint: disable=import-outside-toplevel
     import zoo                                # pylint: disable=import-outside-toplevel
+    if given.suite:
+        suite.take(given.suite)
     begin, known, first = time.perf_counter(), {key(row) for row in filter(is_known, read(given.store))}, given.first.split(",")
 
     def one(name):
@@ -142,8 +150,8 @@ def cells(row):
     return found
 
 
-def line(row):
-    return "%-18s %-6s %s" % (row["program"], row["mode"], "  ".join("%-7s" % cell for cell in cells(row)))
+def line(row, width=18):
+    return "%-*s %-6s %s" % (width, row["program"], row["mode"], "  ".join("%-7s" % cell for cell in cells(row)))
 
 
 def mean(ratios):
@@ -151,18 +159,22 @@ def mean(ratios):
 
 
 def table(rows):
-    print("%-18s %-6s right    packages/graphs  fell back, slower  error: cawb, eager  seconds: cawb, Inductor  times faster than eager, Inductor" % ("program", "mode"))
+    width = max([18, *(len(row["program"]) for row in rows)])
+    print("%-*s %-6s right    packages/graphs  fell back, slower  error: cawb, eager  seconds: cawb, Inductor  times faster than eager, Inductor"
+          % (width, "program", "mode"))
     for row in rows:
-        print(line(row))
+        print(line(row, width))
     for mode in MODES:
         chosen = [row for row in rows if row["mode"] == mode]
+        if not chosen:
+            continue
         timed = [row["times"] for row in chosen if row.get("times")]
         better = [min(ratio(t[other], t["cawb"])[0] for other in ("eager", "inductor") if other in t) for t in timed]
         seconds = [row["seconds"]["cawb"] / row["seconds"]["inductor"] for row in chosen if "inductor" in row.get("seconds", {})]
-        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d whole; over the better of both %s, least %s; seconds %s of Inductor's"
+        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's"
               % (mode, len(chosen), sum(row.get("right") is True for row in chosen), sum(row.get("right") is False for row in chosen),
                  sum("fell" not in row for row in chosen), sum(row.get("fell") == 0 for row in chosen), mean(better),
-                 "%.2fx" % min(better) if better else "none", "%.2f" % statistics.median(seconds) if seconds else "none"))
+                 "%.2fx" % min(better) if better else "none", sum(x < BEHIND for x in better), BEHIND, "%.2f" % statistics.median(seconds) if seconds else "none"))
     lacking = {}
     for row in rows:
         for operator, _, why in row.get("left", []):

@@ -14,6 +14,7 @@ class Program:
     module: torch.nn.Module
     inputs: list                       # tensors
     forces: bool = False               # results are an energy and its gradient by the first input
+    is_task: bool = False              # of a suite: its values stay as they are, and inputs may be other than tensors
 
 
 def group(name):

@@ -82,11 +82,38 @@ class Programs(unittest.TestCase):
         with contextlib.redirect_stdout(io.StringIO()) as said:
             programs.table(json.loads(json.dumps(rows)))
         text = said.getvalue()
-        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x; seconds 0.75 of Inductor's", text)
+        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x; 0 below 0.98x; seconds 0.75 of Inductor's", text)
         self.assertIn("4.00 [4.00, 4.00]", text)
         self.assertIn("failed: no memory", text)
         self.assertIn("  1  aten.a.default: no way (third)", text)
 
+    def test_tasks_of_a_suite_are_programs(self):
+        suite = self.store + ".suite"
+        with open(suite, "w", encoding="utf-8") as file:
+            json.dump({"level": 1, "problem_id": 7, "name": "scaled", "code": TASK}, file)
+        subprocess.run([sys.executable, str(BENCH), self.store, "--suite", suite, "--device", "sim:h100"], capture_output=True, check=True)
+        row, = programs.read(self.store)
+        self.assertEqual((row["program"], row["mode"], row["right"], row["fell"]), ("1/7 scaled", "one", True, 0.0))
+        self.assertLessEqual(row["close"]["cawb"], -5)
+
+    def test_graphnets_score(self):
+        import graphnet                       # pylint: disable=import-outside-toplevel,import-error   # of bench/door
+        fast = {"milliseconds": {"eager": 4.0, "inductor": 2.0, "cawb": 1.0}, "close": {"cawb": -5, "inductor": None}}
+        self.assertEqual(graphnet.scores([fast, fast], "cawb", -5), [4.0, 4.0])
+        self.assertEqual(graphnet.worth(fast, "cawb", -6), (graphnet.PENALTY, graphnet.PENALTY))
+        self.assertEqual(graphnet.worth(fast, "inductor", 1), (graphnet.PENALTY, 1.0))
+        self.assertEqual(graphnet.worth({"failed": "no memory"}, "cawb", 3), (graphnet.PENALTY, 1.0))
+
+
+TASK = """import torch
+class Model(torch.nn.Module):
+    def forward(self, x, by):
+        return x * by
+def get_inputs():
+    return [torch.randn(4, 8), 3.0]
+def get_init_inputs():
+    return []
+"""
 
 if __name__ == "__main__":
     unittest.main()
