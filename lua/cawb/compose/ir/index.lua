@@ -138,13 +138,14 @@ function M.scale(a, k) return M.add(M.const(0), a, k) end
 --- A number as an expression; expressions stay.
 function M.of(a) return type(a) == "number" and M.const(a) or a end
 
--- In Lua's own signs, as M.text writes them. A number stands ahead of a product, and behind a division.
+-- In Lua's own signs, and `/` as M.text writes a quotient. A number stands ahead of a product, and behind a division.
 function Index.__add(a, b) return M.add(M.of(a), M.of(b)) end
 function Index.__sub(a, b) return M.add(M.of(a), M.of(b), -1) end
 function Index.__unm(a) return M.scale(a, -1) end
 function Index.__mul(n, a) return M.scale(a, n) end
-function Index.__div(a, n) return M.div(a, n) end
+function Index.__idiv(a, n) return M.div(a, n) end
 function Index.__mod(a, n) return M.mod(a, n) end
+Index.__div = Index.__idiv
 
 local function gcd(a, b)
   while b ~= 0 do a, b = b, a % b end
@@ -206,10 +207,11 @@ function M.back(a, n) return M.plus(M.scale(a, -1), n - 1) end
 --- What is not negative where a is between 0 and n - 1: guards of a view.
 function M.inside(a, n) return { a, M.back(a, n) } end
 
---- Indices with another one along dimension d.
-function M.with(i, d, e)
+--- Indices with another one along dimension d, and so on for more of both.
+function M.with(i, d, e, ...)
   local j = { table.unpack(i) }
   j[d] = e
+  if ... then return M.with(j, ...) end
   return j
 end
 

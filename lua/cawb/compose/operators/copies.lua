@@ -17,15 +17,14 @@ M.view_copy, M._reshape_copy, M.unsqueeze_copy, M.squeeze_copy = reshaped, resha
 
 local function swapped(g, x, a, b)
   local order = lists.times(#x.shape, function(d) return d end)
-  if #order > 0 then order[a], order[b] = order[b], order[a] end
-  return { g:permute(x, order) }
+  return { g:permute(x, #order > 0 and index.with(order, a, b, b, a) or order) }
 end
 
 function M.t_copy(g, op) return swapped(g, op.x[1], 1, math.max(1, #op.x[1].shape)) end
 
 function M.transpose_copy(g, op)
-  local rank = math.max(1, #op.x[1].shape)
-  return swapped(g, op.x[1], op.args.dim0 % rank + 1, op.args.dim1 % rank + 1)
+  local rank = #op.x[1].shape
+  return swapped(g, op.x[1], tools.axis(op.args.dim0, 0, rank), tools.axis(op.args.dim1, 0, rank))
 end
 
 function M.permute_copy(g, op)
@@ -58,11 +57,9 @@ function M.rot90(g, op)
   local x, dims = op.x[1], op.args.dims or { 0, 1 }
   local a, b, quarters = dims[1] % #x.shape + 1, dims[2] % #x.shape + 1, (op.args.k or 1) % 4
   return { g:view(x, op.out[1].shape, function(i)
-    local j = { table.unpack(i) }
-    if quarters % 2 == 1 then j[a], j[b] = i[b], i[a] end
-    if quarters == 1 or quarters == 2 then j[b] = index.back(j[b], x.shape[b]) end
-    if quarters == 3 or quarters == 2 then j[a] = index.back(j[a], x.shape[a]) end
-    return j
+    local e, f = i[a], i[b]
+    if quarters % 2 == 1 then e, f = f, e end
+    return index.with(i, a, quarters >= 2 and index.back(e, x.shape[a]) or e, b, (quarters == 1 or quarters == 2) and index.back(f, x.shape[b]) or f)
   end) }
 end
 
@@ -102,9 +99,7 @@ function M.index(g, op)
   local x, list = op.by.self, { table.unpack(op.x, 2) }
   local given, axis = op.given.indices or {}, 1
   while given[axis] == false do axis = axis + 1 end
-  for k = 0, #list - 1 do
-    if given[axis + k] == false then return nil, "its index tensors are not for neighbouring dimensions" end
-  end
+  if lists.any(list, function(_, k) return given[axis + k - 1] == false end) then return nil, "its index tensors are not for neighbouring dimensions" end
   if list[1].dtype == "bool" then return nil, "an index of truth values makes shapes that follow from data; torch.where, or a product with the mask, keeps them" end
   local together = graphs.together(list)
   local node, at = x, list[1]
@@ -132,7 +127,7 @@ function M.linalg_cross(g, op)
   local axis = (op.args.dim or -1) % #out + 1
   local function turned(x, by)
     local wide = g:broadcast(tools.taken(g, x, dtype), out)
-    return g:view(wide, out, function(i) return index.with(i, axis, index.mod(index.plus(i[axis], by), 3)) end)
+    return g:view(wide, out, function(i) return index.with(i, axis, (i[axis] + by) % 3) end)
   end
   local x, y = op.x[1], op.x[2]
   local text = dtype:find "float" and "exact(exact(A * B) - exact(C * D))" or "A * B - C * D"

@@ -6,18 +6,16 @@ local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
-local function axis(d, rank) return (d or 0) % rank + 1 end
-
 -- The two dimensions of a diagonal's plane, by these defaults, its offset, and the other dimensions in order.
 local function plane(op, rank, first, second)
-  local a, b = axis(op.args.dim1 or first, rank), axis(op.args.dim2 or second, rank)
+  local a, b = tools.axis(op.args.dim1, first, rank), tools.axis(op.args.dim2, second, rank)
   return a, b, op.args.offset or 0, lists.filter(lists.times(rank, function(d) return d end), function(d) return d ~= a and d ~= b end)
 end
 
 -- In the plane of dimensions a and b: for an index i the place along the diagonal, and the guards that hold only on it.
 local function diagonal(i, a, b, offset)
-  local off = index.plus(index.add(i[b], i[a], -1), -offset)
-  return offset < 0 and i[b] or i[a], { off, index.scale(off, -1) }
+  local off = i[b] - i[a] - offset
+  return offset < 0 and i[b] or i[a], { off, -off }
 end
 
 -- An index of the whole as one of the diagonal, which is the last dimension.
@@ -38,9 +36,8 @@ function M.diagonal_copy(g, op)
   local x, out = op.x[1], op.out[1].shape
   local a, b, offset, rest = plane(op, #x.shape, 0, 1)
   return { g:view(x, out, function(i)
-    local j = {}
+    local j = { [a] = i[#out] + math.max(0, -offset), [b] = i[#out] + math.max(0, offset) }
     for k, d in ipairs(rest) do j[d] = i[k] end
-    j[a], j[b] = index.plus(i[#out], math.max(0, -offset)), index.plus(i[#out], math.max(0, offset))
     return j
   end) }
 end
@@ -61,23 +58,22 @@ function M.diagonal_scatter(g, op)
 end
 
 function M.select_scatter(g, op)
-  local x, d = op.x[1], axis(op.args.dim, #op.x[1].shape)
+  local x, d = op.x[1], tools.axis(op.args.dim, 0, #op.x[1].shape)
   local n = op.args.index % x.shape[d]
   return written(g, x, op.by.src, function(i)
     local j = { table.unpack(i) }
     table.remove(j, d)
-    return j, { index.plus(i[d], -n), index.back(i[d], n + 1) }
+    return j, { i[d] - n, n - i[d] }
   end)
 end
 
 function M.slice_scatter(g, op)
-  local x, y, d = op.x[1], op.by.src, axis(op.args.dim, #op.x[1].shape)
+  local x, y, d = op.x[1], op.by.src, tools.axis(op.args.dim, 0, #op.x[1].shape)
   local first, step = op.args.start or 0, op.args.step or 1
   if first < 0 then first = first + x.shape[d] end
   return written(g, x, y, function(i)
-    local from = index.plus(i[d], -first)
-    local j = index.with(i, d, index.div(from, step))
-    return j, { from, index.scale(index.mod(from, step), -1), index.back(j[d], y.shape[d]) }
+    local from = i[d] - first
+    return index.with(i, d, from // step), { from, -(from % step), index.back(from // step, y.shape[d]) }
   end)
 end
 
@@ -87,9 +83,9 @@ function M.block_diag(g, op)
   for k, x in ipairs(op.x) do
     local rows, columns = #x.shape == 2 and x.shape[1] or 1, #x.shape > 0 and x.shape[#x.shape] or 1
     local r, c = down, across
-    pieces[k] = { g:reshape(tools.taken(g, x, out.dtype), { rows, columns }),
-      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c) } end,
-      function(i) return { index.plus(i[1], -r), index.plus(i[2], -c), index.back(i[1], r + rows), index.back(i[2], c + columns) } end }
+    local function at(i) return { i[1] - r, i[2] - c } end
+    pieces[k] = { g:reshape(tools.taken(g, x, out.dtype), { rows, columns }), at,
+      function(i) return lists.append(at(i), { index.back(i[1], r + rows), index.back(i[2], c + columns) }) end }
     blocks[k] = { down = r, across = c, rows = rows, columns = columns }
     down, across = down + rows, across + columns
   end

@@ -1,6 +1,7 @@
 -- expressions: pointwise operators by their functional name, as lines of ir/tree/text.lua. A, B, C, D are the operands, tensors
 -- and numbers in the order of the schema. NaN, infinities and ties are as PyTorch has them: a comparison
--- that is false for NaN keeps A.
+-- that is false for NaN keeps A. A table is a line whose {names} are numbers: the operator's arguments, or these defaults;
+-- {-name} is the number with the other sign.
 
 local text = require "cawb.compose.ir.tree.text"
 local types = require "cawb.torch.types"
@@ -27,6 +28,12 @@ local function clamp(lo, hi, dtype)
   return ("(%s%sA)"):format(least, most)
 end
 
+-- The largest finite number of a type.
+local function most(dtype) return dtype == "float64" and 1.7976931348623157e308 or 3.4028234663852886e38 end
+
+-- tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
+local grown = ("(%s * (%s + 2.0))"):gsub("%%s", "exp(A > 20.0 ? 20.0 : A)")
+
 -- Divided by six as PyTorch's own kernels do it. Neither that nor an approximate quotient has the branch of a division, in front of which
 -- the elements of a thread would wait for each other.
 local hard = "(A < -3.0 ? 0.0 : A > 3.0 ? 6.0 : A + 3.0) * 0.16666666666666666"
@@ -45,11 +52,7 @@ local float = {
   ceil = "ceil(A)", trunc = "trunc(A)", frac = "A - trunc(A)",
   sigmoid = "approximate(1.0 / (1.0 + exp(-A)))", silu = "approximate(A / (1.0 + exp(-A)))",
   log_sigmoid_forward = "(A < 0.0 ? A : 0.0) - log1p(exp(-abs(A)))",
-  mish = function(_, dtype)                        -- tanh(log(1 + e)) is e (e + 2) / (e (e + 2) + 2)
-    local e = ("exp(A > %s ? %s : A)"):format(number(20, dtype), number(20, dtype))
-    local product = ("(%s * (%s + 2.0))"):format(e, e)
-    return ("A * approximate(%s / (%s + 2.0))"):format(product, product)
-  end,
+  mish = ("A * approximate(%s / (%s + 2.0))"):format(grown, grown),
   hardswish = "A * " .. hard, hardsigmoid = hard,
   angle = "(A != A ? A : A < 0.0 ? 3.141592653589793 : 0.0)",
   sign = "(A > 0.0 ? 1.0 : A < 0.0 ? -1.0 : 0.0)",
@@ -67,28 +70,12 @@ local float = {
   end,
   nextafter = function(_, dtype) return (dtype == "float32" or dtype == "float64") and "nextafter(A, B)" or nil end,
   ldexp = "A * exp2(B)",
-  leaky_relu = function(args, dtype) return ("(A > 0.0 ? A : A * %s)"):format(number(args.negative_slope, dtype)) end,
-  elu = function(args, dtype)                      -- SELU arrives here too, with its two scales
-    local scale, steep = number(args.scale or 1, dtype), number(args.input_scale or 1, dtype)
-    return ("(A > 0.0 ? A * %s : expm1(A * %s) * (%s * %s))"):format(scale, steep, number(args.alpha or 1, dtype), scale)
-  end,
-  celu = function(args, dtype)
-    local alpha = number(args.alpha or 1, dtype)
-    return ("(A > 0.0 ? A : %s * expm1(A / %s))"):format(alpha, alpha)
-  end,
-  softplus = function(args, dtype)
-    local beta, most = number(args.beta or 1, dtype), number(args.threshold or 20, dtype)
-    return ("(A * %s > %s ? A : log1p(exp(A * %s)) / %s)"):format(beta, most, beta, beta)
-  end,
-  hardshrink = function(args, dtype)
-    local at = number(args.lambd or 0.5, dtype)
-    return ("(A >= %s && A <= %s ? 0.0 : A)"):format(number(-(args.lambd or 0.5), dtype), at)
-  end,
-  softshrink = function(args, dtype)
-    local at = number(args.lambd or 0.5, dtype)
-    local below = number(-(args.lambd or 0.5), dtype)
-    return ("(A > %s ? A - %s : A < %s ? A - %s : A != A ? A : 0.0)"):format(at, at, below, below)
-  end,
+  leaky_relu = { "(A > 0.0 ? A : A * {negative_slope})" },
+  elu = { "(A > 0.0 ? A * {scale} : expm1(A * {input_scale}) * ({alpha} * {scale}))", scale = 1, input_scale = 1, alpha = 1 },     -- SELU too
+  celu = { "(A > 0.0 ? A : {alpha} * expm1(A / {alpha}))", alpha = 1 },
+  softplus = { "(A * {beta} > {threshold} ? A : log1p(exp(A * {beta})) / {beta})", beta = 1, threshold = 20 },
+  hardshrink = { "(A >= {-lambd} && A <= {lambd} ? 0.0 : A)", lambd = 0.5 },
+  softshrink = { "(A > {lambd} ? A - {lambd} : A < {-lambd} ? A - {-lambd} : A != A ? A : 0.0)", lambd = 0.5 },
   logit = function(args, dtype)
     if not args.eps then return "log(A / (1.0 - A))" end
     local x = clamp(args.eps, 1 - args.eps, dtype)
@@ -105,11 +92,8 @@ local float = {
     local rounds = { floor = floored, trunc = "trunc(A / B)" }
     return rounds[args.rounding_mode] or "A / B"
   end,
-  nan_to_num = function(args, dtype)
-    local most = dtype == "float64" and 1.7976931348623157e308 or 3.4028234663852886e38
-    return ("(A != A ? %s : A == INFINITY ? %s : A == -INFINITY ? %s : A)"):format(number(args.nan or 0, dtype),
-      number(args.posinf or most, dtype), number(args.neginf or -most, dtype))
-  end,
+  nan_to_num = { "(A != A ? {nan} : A == INFINITY ? {posinf} : A == -INFINITY ? {neginf} : A)", nan = 0, posinf = most,
+                 neginf = function(dtype) return -most(dtype) end },
   _prelu_kernel = "(A > 0.0 ? A : B * A)", lerp = function(args, dtype)
     local w = args.weight and number(args.weight, dtype) or "C"
     return ("(abs(%s) < 0.5 ? A + %s * (B - A) : B - (B - A) * (1.0 - %s))"):format(w, w, w)
@@ -123,14 +107,9 @@ local float = {
   special_entr = "(A != A ? A : A > 0.0 ? -A * log(A) : A == 0.0 ? 0.0 : -INFINITY)",
   xlogy = "(B != B ? B : A == 0.0 ? 0.0 : A * log(B))",
   soft_margin_loss = "log1p(exp(-B * A))", mse_loss = "(A - B) * (A - B)",
-  smooth_l1_loss = function(args, dtype)
-    local beta = number(args.beta or 1, dtype)
-    return ("(abs(A - B) < %s ? 0.5 * (A - B) * (A - B) / %s : abs(A - B) - 0.5 * %s)"):format(beta, beta, beta)
-  end,
-  huber_loss = function(args, dtype)
-    local delta = number(args.delta or 1, dtype)
-    return ("(abs(A - B) <= %s ? 0.5 * (A - B) * (A - B) : %s * (abs(A - B) - 0.5 * %s))"):format(delta, delta, delta)
-  end,
+  smooth_l1_loss = { "(abs(A - B) < {beta} ? 0.5 * (A - B) * (A - B) / {beta} : abs(A - B) - 0.5 * {beta})", beta = 1 },
+  huber_loss = { "(abs(A - B) <= {delta} ? 0.5 * (A - B) * (A - B) : {delta} * (abs(A - B) - 0.5 * {delta}))", delta = 1 },
+  binary_cross_entropy_with_logits = "(1.0 - B) * A - ((C - 1.0) * B + 1.0) * ((A < 0.0 ? A : 0.0) - log1p(exp(-abs(A))))",
   binary_cross_entropy = "(B - 1.0) * maximum_number(log1p(-A), -100.0) - B * maximum_number(log(A), -100.0)",
 }
 
@@ -145,15 +124,12 @@ local any = {
   clamp = function(args, dtype) return clamp(args.min, args.max, dtype) end,
   clamp_min = function(args, dtype) return clamp(args.min, nil, dtype) end,
   clamp_max = function(args, dtype) return clamp(nil, args.max, dtype) end,
-  threshold = function(args, dtype)
-    return ("(A <= %s ? %s : A)"):format(number(args.threshold, dtype), number(args.value, dtype))
-  end,
+  threshold = { "(A <= {threshold} ? {value} : A)" },
   maximum = "maximum(A, B)", minimum = "minimum(A, B)",
   fmax = "maximum_number(A, B)", fmin = "minimum_number(A, B)",
   bitwise_and = "A & B", bitwise_or = "A | B", bitwise_xor = "A ^ B",
   where = "(A ? B : C)", masked_fill = "(B ? C : A)",
-  addcmul = function(args, dtype) return "A + " .. number(args.value or 1, dtype) .. " * B * C" end,
-  addcdiv = function(args, dtype) return "A + " .. number(args.value or 1, dtype) .. " * (B / C)" end,
+  addcmul = { "A + {value} * B * C", value = 1 }, addcdiv = { "A + {value} * (B / C)", value = 1 },
   sgn = "((A > 0) - (A < 0))",
 }
 
@@ -178,10 +154,21 @@ local whole = {
   gcd = "gcd(A, B)", bitwise_left_shift = "(A << B)", bitwise_right_shift = "(A >> B)",
 }
 
+-- A line with the numbers of an operator's arguments.
+local function filled(line, args, dtype)
+  return (line[1]:gsub("{(%-?)([%w_]+)}", function(sign, name)
+    local value = args[name]
+    if value == nil then value = line[name] end
+    if type(value) == "function" then value = value(dtype) end
+    return number(sign == "-" and -value or value, dtype)
+  end))
+end
+
 --- The line (ir/tree/text.lua) of an operator that is computed in `dtype`, from its arguments; nil if there is none.
 function M.of(name, args, dtype)
   local template = not types.is_float(dtype) and whole[name] or any[name] or truth[name] or float[name]
-  if type(template) == "function" then template = template(args, dtype) end
+  if type(template) == "table" then return filled(template, args, dtype) end
+  if type(template) == "function" then return template(args, dtype) end
   return template
 end
 

@@ -7,26 +7,28 @@ local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
-local axes_of, count, mean, taken = tools.axes_of, tools.count, tools.mean, tools.taken
-
-local function dims(op) return op.args.dim end
+local axes_of, joined, mean, taken = tools.axes_of, tools.joined, tools.mean, tools.taken
 
 local function keep(op) return op.args.keepdim == true end
 
--- A reduce of the elements, or of what a line makes of them.
-local function fold(name, line)
+-- A reduce of the elements, or of what a line makes of them: of `dtype`, where that is not the result's.
+local function fold(name, line, dtype)
   return function(g, op)
-    local x = taken(g, op.x[1], op.out[1].dtype)
-    return { g:reduce(name, line and g:map(line, x.dtype, { x }) or x, axes_of(dims(op), #x.shape), keep(op)) }
+    local x, axes = op.x[1], axes_of(op.args.dim, #op.x[1].shape)
+    local from = dtype and x.dtype or op.out[1].dtype
+    if not dtype then x = taken(g, x, from) end
+    return { g:reduce(name, line and g:map(line, dtype or from, { x }, from) or x, axes, keep(op)) }
   end
 end
 
 M.sum, M.prod, M.amax, M.amin = fold "sum", fold "prod", fold "max", fold "min"
 M.nansum = fold("sum", "(A != A ? 0 : A)")               -- NaN counts as 0
+M.any, M.all = fold("any", "A != 0", "bool"), fold("all", "A != 0", "bool")
+M.count_nonzero = fold("sum", "(A != 0 ? 1 : 0)", "int64")
 
 function M.mean(g, op)
-  local x = taken(g, op.x[1], op.out[1].dtype)
-  return { mean(g, x, axes_of(dims(op), #x.shape), keep(op)) }
+  local x, axes = joined(g, op)
+  return { mean(g, x, axes, keep(op)) }
 end
 
 function M.trace(g, op)
@@ -35,67 +37,44 @@ function M.trace(g, op)
   return { g:reduce("sum", diagonal, { true }) }
 end
 
-local function truth(name)
-  return function(g, op)
-    local x = g:map("A != 0", "bool", { op.x[1] }, op.x[1].dtype)
-    return { g:reduce(name, x, axes_of(dims(op), #x.shape), keep(op)) }
-  end
-end
-
-M.any, M.all = truth "any", truth "all"
-
-function M.count_nonzero(g, op)
-  local x = op.x[1]
-  return { g:reduce("sum", g:map("(A != 0 ? 1 : 0)", "int64", { x }, x.dtype), axes_of(dims(op), #x.shape)) }
-end
-
 -- The place of the extreme, in one dimension or in all of them.
-local function place(g, x, name, dim, keepdim)
-  if dim == nil or #x.shape == 0 then return g:reduce(name, g:flat(x), { true }, keepdim, "int64") end
-  return g:reduce(name, x, axes_of(dim, #x.shape), keepdim, "int64")
+local function place(g, op, name)
+  local x, dim = op.x[1], op.args.dim
+  if dim == nil or #x.shape == 0 then return g:reduce(name, g:flat(x), { true }, keep(op), "int64") end
+  return g:reduce(name, x, axes_of(dim, #x.shape), keep(op), "int64")
 end
 
-function M.argmax(g, op) return { place(g, op.x[1], "argmax", op.args.dim, keep(op)) } end
+function M.argmax(g, op) return { place(g, op, "argmax") } end
 
-function M.argmin(g, op) return { place(g, op.x[1], "argmin", op.args.dim, keep(op)) } end
+function M.argmin(g, op) return { place(g, op, "argmin") } end
 
 -- max and min: of all elements, of a dimension with places, or of two tensors.
 local function extreme(name)
   return function(g, op)
-    local x = op.x[1]
-    if #op.x == 2 then
-      local line = name == "max" and "maximum(A, B)" or "minimum(A, B)"
-      return { g:map(line, op.out[1].dtype, { x, op.x[2] }) }
-    end
-    local axes = axes_of(op.args.dim, #x.shape)
-    return { g:reduce(name, x, axes, keep(op)),
-             #op.out > 1 and place(g, x, "arg" .. name, op.args.dim, keep(op)) or nil }
+    if #op.x == 2 then return { g:map(name .. "imum(A, B)", op.out[1].dtype, { op.x[1], op.x[2] }) } end
+    local largest = g:reduce(name, op.x[1], axes_of(op.args.dim, #op.x[1].shape), keep(op))
+    return { largest, #op.out > 1 and place(g, op, "arg" .. name) or nil }
   end
 end
 
 M.max, M.min = extreme "max", extreme "min"
 
-function M.aminmax(g, op)
-  local axes = axes_of(op.args.dim, #op.x[1].shape)
-  return { g:reduce("min", op.x[1], axes, keep(op)), g:reduce("max", op.x[1], axes, keep(op)) }
-end
+function M.aminmax(g, op) return { M.amin(g, op)[1], M.amax(g, op)[1] } end
 
 function M.logsumexp(g, op)
-  local x = taken(g, op.x[1], op.out[1].dtype)
-  local axes = axes_of(op.args.dim, #x.shape)
+  local x, axes = joined(g, op)
   local e, base = tools.exponentials(g, x, axes, true)
   local sum = g:reduce("sum", e, axes, true)
   return { g:reshape(g:map("log(A) + B", x.dtype, { sum, base }), op.out[1].shape) }
 end
 
 local function variance(g, op, root)
-  local x = taken(g, op.x[1], op.out[1].dtype)
-  local axes = axes_of(op.args.dim, #x.shape)
+  local x, axes = joined(g, op)
   local less = op.args.correction or op.args.unbiased == false and 0 or 1
   local sum, middle, lost = tools.deviations(g, x, axes)
-  local n = math.max(0, count(x.shape, axes) - less)
+  local n = math.max(0, tools.count(x.shape, axes) - less)
   local spread = g:map(root and "sqrt(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
-  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(lost and g:map("A + B", x.dtype, { middle, lost }) or middle, op.out[2].shape) or nil }
+  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(tools.whole(g, middle, lost), op.out[2].shape) or nil }
 end
 
 function M.var(g, op) return variance(g, op, false) end
@@ -108,8 +87,7 @@ local norms = {
 }
 
 local function norm(g, op, order)
-  local x = taken(g, op.x[1], op.out[1].dtype)
-  local axes = axes_of(op.args.dim, #x.shape)
+  local x, axes = joined(g, op)
   if order == "inf" or order == "-inf" then
     return { g:reduce(order == "inf" and "max" or "min", g:map("abs(A)", x.dtype, { x }), axes, keep(op)) }
   end
@@ -162,22 +140,14 @@ local function reduced(g, x, how)
   return how == 1 and mean(g, x, axes) or g:reduce("sum", x, axes)
 end
 
-for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss" } do
+for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss", "binary_cross_entropy_with_logits" } do
   M[name] = function(g, op)
     local dtype = op.out[1].dtype
-    local x = g:map(expressions.of(name, op.args, dtype), dtype, { op.x[1], op.x[2] })
+    local positive = name:find "logits" and (op.by.pos_weight or g:fill(1, {}, dtype)) or nil
+    local x = g:map(expressions.of(name, op.args, dtype), dtype, { op.x[1], op.x[2], positive })
     if op.by.weight then x = g:map("A * B", dtype, { x, op.by.weight }) end
     return { reduced(g, x, op.args.reduction or 1) }
   end
-end
-
-function M.binary_cross_entropy_with_logits(g, op)
-  local x, y, dtype = op.x[1], op.x[2], op.out[1].dtype
-  local positive = op.by.pos_weight or g:fill(1, {}, dtype)
-  local lost = g:map("(1.0 - B) * A - ((C - 1.0) * B + 1.0) * ((A < 0.0 ? A : 0.0) - log1p(exp(-abs(A))))", dtype,
-    { x, y, positive })
-  if op.by.weight then lost = g:map("A * B", dtype, { lost, op.by.weight }) end
-  return { reduced(g, lost, op.args.reduction or 1) }
 end
 
 -- Negative log likelihood: the class axis is the last but the trailing ones.

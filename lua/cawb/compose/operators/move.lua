@@ -27,9 +27,9 @@ end
 
 local function filled(value)
   return function(g, op)
-    local v = value
+    local args, v = op.args, value
     for _, name in ipairs { "fill_value", "value", "s" } do
-      if v == nil then v = op.args[name] end
+      if v == nil then v = args[name] end
     end
     if v == nil then return { g:broadcast(op.x[#op.x], op.out[1].shape) } end
     return { g:fill(v, op.out[1].shape, op.out[1].dtype) }
@@ -41,29 +41,24 @@ M.ones, M.ones_like, M.new_ones = filled(1), filled(1), filled(1)
 M.full, M.full_like, M.new_full, M.fill, M.scalar_tensor = filled(), filled(), filled(), filled(), filled()
 
 function M.arange(g, op)
-  local out = op.out[1]
-  local n = out.shape[1]
-  local first, step = op.args.start or 0, op.args.step or 1
-  local float = out.dtype:find "float"
-  return { g:map("B + C * A", out.dtype, { g:iota(n), g:fill(first, {}, out.dtype), g:fill(step, {}, out.dtype) },
-    float and out.dtype or "int64") }
+  local dtype, first, step = op.out[1].dtype, op.args.start or 0, op.args.step or 1
+  return { g:map("B + C * A", dtype, { g:iota(op.out[1].shape[1]), g:fill(first, {}, dtype), g:fill(step, {}, dtype) },
+    dtype:find "float" and dtype or "int64") }
 end
 
 function M.linspace(g, op)
-  if not (op.args.start and op.args["end"]) then return nil, "its bounds are tensors" end
-  local out, n = op.out[1], op.out[1].shape[1]
-  if n == 1 then return { g:fill(op.args.start, { 1 }, out.dtype) } end
-  local step = n > 1 and (op.args["end"] - op.args.start) / (n - 1) or 0
-  return { g:map("(A < D ? B + C * A : E - C * (F - A))", out.dtype, { g:iota(n), g:fill(op.args.start, {}, out.dtype),
-    g:fill(step, {}, out.dtype), g:fill(n // 2, {}, out.dtype), g:fill(op.args["end"], {}, out.dtype),
-    g:fill(n - 1, {}, out.dtype) }) }
+  local first, last = op.args.start, op.args["end"]
+  if not (first and last) then return nil, "its bounds are tensors" end
+  local dtype, n = op.out[1].dtype, op.out[1].shape[1]
+  local function number(v) return g:fill(v, {}, dtype) end
+  if n == 1 then return { g:fill(first, { 1 }, dtype) } end
+  local step = n > 1 and (last - first) / (n - 1) or 0
+  return { g:map("(A < D ? B + C * A : E - C * (F - A))", dtype, { g:iota(n), number(first), number(step), number(n // 2), number(last), number(n - 1) }) }
 end
 
 function M.eye(g, op)
   local out = op.out[1]
-  return { g:view(g:fill(1, {}, out.dtype), out.shape, function() return {} end, function(i)
-    return { index.add(i[1], i[2], -1), index.add(i[2], i[1], -1) }
-  end, 0) }
+  return { g:view(g:fill(1, {}, out.dtype), out.shape, function() return {} end, function(i) return { i[1] - i[2], i[2] - i[1] } end, 0) }
 end
 
 function M.cat(g, op)
@@ -101,8 +96,7 @@ function M.roll(g, op)
     local j = { table.unpack(i) }
     for k, d in ipairs(dims) do
       local axis = d % #x.shape + 1
-      local n = x.shape[axis]
-      j[axis] = index.mod(index.plus(j[axis], -shifts[k] % n), n)
+      j[axis] = (j[axis] - shifts[k] % x.shape[axis]) % x.shape[axis]
     end
     return j
   end) }
@@ -112,9 +106,7 @@ local function triangle(sign)
   return function(g, op)
     local x, k = op.x[1], op.args.diagonal or 0
     local r = #x.shape
-    return { g:view(x, x.shape, function(i) return i end, function(i)
-      return { index.scale(index.plus(index.add(i[r - 1], i[r], -1), k), sign) }
-    end, 0) }
+    return { g:view(x, x.shape, function(i) return i end, function(i) return { sign * (i[r - 1] - i[r] + k) } end, 0) }
   end
 end
 
@@ -123,22 +115,20 @@ M.tril, M.triu = triangle(1), triangle(-1)
 function M.constant_pad_nd(g, op)
   local x, pad, out = op.x[1], op.args.pad, op.out[1].shape
   local function ahead(d) return pad[2 * (#x.shape - d) + 1] or 0 end
-  return { g:padded(x, out, function(i)
-    return lists.times(#x.shape, function(d) return index.plus(i[d], -ahead(d)) end)
-  end, op.args.value or 0) }
+  return { g:padded(x, out, function(i) return lists.map(i, function(e, d) return e - ahead(d) end) end, op.args.value or 0) }
 end
 
 -- x with `before` and `after` more elements along axis d, which has n elements. An element at place e ahead of the first one comes
 -- from place `low(e)` of x; an element behind the last one from `high(e, n)`.
 local function padded(g, x, d, before, after, low, high)
   if before == 0 and after == 0 then return x end
-  local n, shape = x.shape[d], { table.unpack(x.shape) }
-  shape[d] = n + before + after
-  local function place(i) return index.plus(i[d], -before) end
-  return g:join(shape, {
-    { x, function(i) return index.with(i, d, low(place(i))) end, function(i) return { index.back(place(i), 0) } end },
-    { x, function(i) return index.with(i, d, high(place(i), n)) end, function(i) return { index.plus(place(i), -n) } end },
-    { x, function(i) return index.with(i, d, place(i)) end } })
+  local n = x.shape[d]
+  local function place(i) return i[d] - before end
+  local function from(e) return function(i) return index.with(i, d, e(place(i), n)) end end
+  return g:join(index.with(x.shape, d, n + before + after), {
+    { x, from(low), function(i) return { -place(i) - 1 } end },
+    { x, from(high), function(i) return { place(i) - n } end },
+    { x, from(function(e) return e end) } })
 end
 
 local function pad(low, high)
@@ -151,7 +141,7 @@ local function pad(low, high)
   end
 end
 
-local reflection = pad(function(e) return index.scale(e, -1) end, function(e, n) return index.back(e, 2 * n - 1) end)
+local reflection = pad(function(e) return -e end, function(e, n) return index.back(e, 2 * n - 1) end)
 local replication = pad(function() return index.const(0) end, function(_, n) return index.const(n - 1) end)
 
 M.reflection_pad1d, M.reflection_pad2d, M.reflection_pad3d = reflection, reflection, reflection
@@ -159,9 +149,7 @@ M.replication_pad1d, M.replication_pad2d, M.replication_pad3d = replication, rep
 
 M["repeat"] = function(g, op)
   local x, out = op.x[1], op.out[1].shape
-  return { g:view(x, out, function(i)
-    return lists.map(x.shape, function(n, d) return index.mod(i[#out - #x.shape + d], n) end)
-  end) }
+  return { g:view(x, out, function(i) return lists.map(x.shape, function(n, d) return i[#out - #x.shape + d] % n end) end) }
 end
 
 -- Each of the last dimensions scaled up by whole neighbours: by `exact` the one whose middle is nearest.
@@ -169,12 +157,10 @@ local function nearest(dims, exact)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     return { g:view(x, out, function(i)
-      local j = { table.unpack(i) }
-      for d = #out - dims + 1, #out do
-        j[d] = exact and index.div(index.plus(index.scale(i[d], 2 * x.shape[d]), x.shape[d]), 2 * out[d])
-          or index.div(index.scale(i[d], x.shape[d]), out[d])
-      end
-      return j
+      return lists.map(i, function(e, d)
+        if d <= #out - dims then return e end
+        return exact and (2 * x.shape[d] * e + x.shape[d]) // (2 * out[d]) or x.shape[d] * e // out[d]
+      end)
     end) }
   end
 end
@@ -187,11 +173,7 @@ function M.pixel_shuffle(g, op)
   local x, out, r = op.x[1], op.out[1].shape, op.args.upscale_factor
   local n = #out
   return { g:view(x, out, function(i)
-    local j = { table.unpack(i) }
-    local inner = index.add(index.scale(index.mod(i[n - 1], r), r), index.mod(i[n], r))
-    j[n - 2] = index.add(index.scale(i[n - 2], r * r), inner)
-    j[n - 1], j[n] = index.div(i[n - 1], r), index.div(i[n], r)
-    return j
+    return index.with(i, n - 2, r * r * i[n - 2] + (r * (i[n - 1] % r) + i[n] % r), n - 1, i[n - 1] // r, n, i[n] // r)
   end) }
 end
 
@@ -199,20 +181,14 @@ function M.pixel_unshuffle(g, op)
   local x, out, r = op.x[1], op.out[1].shape, op.args.downscale_factor
   local n = #out
   return { g:view(x, out, function(i)
-    local j = { table.unpack(i) }
-    local inner = index.mod(i[n - 2], r * r)
-    j[n - 2] = index.div(i[n - 2], r * r)
-    j[n - 1] = index.add(index.div(inner, r), i[n - 1], r)
-    j[n] = index.add(index.mod(inner, r), i[n], r)
-    return j
+    local inner = i[n - 2] % (r * r)
+    return index.with(i, n - 2, i[n - 2] // (r * r), n - 1, inner // r + r * i[n - 1], n, inner % r + r * i[n])
   end) }
 end
 
 function M.channel_shuffle(g, op)
   local x, groups = op.x[1], op.args.groups
-  return { g:view(x, x.shape, function(i)
-    return index.with(i, 2, index.add(index.scale(index.mod(i[2], groups), x.shape[2] // groups), index.div(i[2], groups)))
-  end) }
+  return { g:view(x, x.shape, function(i) return index.with(i, 2, x.shape[2] // groups * (i[2] % groups) + i[2] // groups) end) }
 end
 M.native_channel_shuffle = M.channel_shuffle
 

@@ -1,5 +1,6 @@
 -- Pooling: reduces over the axes of a window, which a view lays out behind each place.
 
+local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
@@ -19,10 +20,7 @@ end
 local function windows(g, x, w, out, fill)
   local view = g:padded(x, lists.joined(out, w.size), function(i)
     local j = { table.unpack(i, 1, w.ahead) }
-    for d = 1, w.dims do
-      local place = index.scale(i[w.ahead + d], w.stride[d])
-      j[w.ahead + d] = index.plus(index.add(place, i[#out + d], w.dilation[d]), -w.padding[d])
-    end
+    for d = 1, w.dims do j[w.ahead + d] = w.stride[d] * i[w.ahead + d] + w.dilation[d] * i[#out + d] - w.padding[d] end
     return j
   end, fill)
   view.window = w                      -- for rewrites
@@ -55,28 +53,27 @@ function M.col2im(g, op)
   w.ahead = #out - 2
   local parts, places = lists.joined({ table.unpack(out, 1, w.ahead) }, w.size, reach_of(w, out)), lists.joined(out, w.size)
   local columns = g:reshape(x, parts)
-  local function from(i, d) return index.add(index.plus(i[w.ahead + d], w.padding[d]), i[#out + d], -w.dilation[d]) end
+  local function from(i, d) return i[w.ahead + d] + w.padding[d] - w.dilation[d] * i[#out + d] end
   local view = g:view(columns, places, function(i)
     local j = { table.unpack(i, 1, w.ahead) }
-    for d = 1, 2 do j[w.ahead + d], j[w.ahead + 2 + d] = i[#out + d], index.div(from(i, d), w.stride[d]) end
+    for d = 1, 2 do j[w.ahead + d], j[w.ahead + 2 + d] = i[#out + d], from(i, d) // w.stride[d] end
     return j
   end, function(i)
     local guards = {}
     for d = 1, 2 do
-      local place = index.div(from(i, d), w.stride[d])
-      guards[#guards + 1] = index.scale(index.mod(from(i, d), w.stride[d]), -1)
-      lists.append(guards, index.inside(place, parts[w.ahead + 2 + d]))
+      guards[#guards + 1] = -(from(i, d) % w.stride[d])
+      lists.append(guards, index.inside(from(i, d) // w.stride[d], parts[w.ahead + 2 + d]))
     end
     return guards
   end, 0)
   return { g:reduce("sum", view, behind(out, 2)) }
 end
 
--- Where in x the largest of each window lies, counted through space: the first of equals, or the last NaN. `shown` makes the
--- same view of another tensor, with another value outside.
-local function found(g, x, dims, view, largest, shown)
+-- Where in x the largest of each window lies, counted through space: the first of equals, or the last NaN. `shown(node, outside)`: the
+-- windows of a node.
+local function found(g, x, dims, shown, view, largest)
   local space = { table.unpack(x.shape, #x.shape - dims + 1) }
-  local numbers = g:broadcast(g:reshape(g:iota(tools.count(space, tools.axes_of(nil, dims))), space), x.shape)
+  local numbers = g:broadcast(g:reshape(g:iota(graphs.numel(space)), space), x.shape)
   local best = g:view(largest, view.shape, function(i) return { table.unpack(i, 1, #largest.shape) } end)
   local hit = g:map("(A == B ? C : A != A && B != B ? -1 - C : D)", "int64", { view, best, shown(numbers, math.maxinteger), g:fill(math.maxinteger, {}, "int64") }, nil, { x.dtype, x.dtype })
   return g:map("(A < 0 ? -1 - A : A)", "int64", { g:reduce("min", hit, behind(largest.shape, dims)) })
@@ -106,11 +103,10 @@ local function max_pool(dims)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     local w = window(op, x, dims)
-    local view = windows(g, x, w, out, x.dtype:find "int" and math.mininteger or "-inf")
+    local function shown(node, outside) return windows(g, node, w, out, outside) end
+    local view = shown(x, x.dtype:find "int" and math.mininteger or "-inf")
     local largest = g:reduce("max", view, behind(out, dims))
-    return { largest, #op.out > 1 and (chosen(g, x, w, out, view) or found(g, x, dims, view, largest, function(node, outside)
-      return windows(g, node, w, out, outside)
-    end)) or nil }
+    return { largest, #op.out > 1 and (chosen(g, x, w, out, view) or found(g, x, dims, shown, view, largest)) or nil }
   end
 end
 
@@ -142,8 +138,7 @@ local function avg_pool(dims)
     if not n and is_padded(op, x, w, out) then
       return { g:map("A / B", x.dtype, { sum, counted(g, x, w, out, op.args.count_include_pad ~= false) }) }
     end
-    n = n or tools.count(w.size, { true, dims > 1 or nil, dims > 2 or nil })
-    return { tools.divided(g, sum, n) }
+    return { tools.divided(g, sum, n or graphs.numel(w.size)) }
   end
 end
 
@@ -154,34 +149,25 @@ local function adaptive(name, dims)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     local ahead, shape = #x.shape - dims, { table.unpack(out) }
-    for d = 1, dims do
-      local from, to = x.shape[ahead + d], out[ahead + d]
-      shape[#out + d] = from % to == 0 and from // to or math.min(from, from // to + 2)
+    for d = #out - dims + 1, #out do
+      local from, to = x.shape[d], out[d]
+      shape[dims + d] = from % to == 0 and from // to or math.min(from, from // to + 2)
     end
     local function at(i)
-      local j = { table.unpack(i, 1, ahead) }
-      for d = 1, dims do
-        local first = index.div(index.scale(i[ahead + d], x.shape[ahead + d]), out[ahead + d])
-        j[ahead + d] = index.add(first, i[#out + d])
-      end
-      return j
+      return lists.times(#out, function(d) return d <= ahead and i[d] or x.shape[d] * i[d] // out[d] + i[dims + d] end)
     end
     local function guard(i)
       local list, j = {}, at(i)
-      for d = 1, dims do
-        local from, to = x.shape[ahead + d], out[ahead + d]
-        if from % to ~= 0 then
-          local past = index.div(index.plus(index.scale(i[ahead + d], from), from + to - 1), to)
-          list[#list + 1] = index.plus(index.add(past, j[ahead + d], -1), -1)
-        end
+      for d = ahead + 1, #out do
+        local from, to = x.shape[d], out[d]
+        if from % to ~= 0 then list[#list + 1] = (from * i[d] + (from + to - 1)) // to - j[d] - 1 end
       end
       return list
     end
-    local view = g:view(x, shape, at, guard, name == "max" and "-inf" or 0)
+    local function shown(node, outside) return g:view(node, shape, at, guard, outside) end
+    local view = shown(x, name == "max" and "-inf" or 0)
     local joined = g:reduce(name, view, behind(out, dims))
-    if name == "max" then
-      return { joined, found(g, x, dims, view, joined, function(node, outside) return g:view(node, shape, at, guard, outside) end) }
-    end
+    if name == "max" then return { joined, found(g, x, dims, shown, view, joined) } end
     local one = g:view(g:fill(1, {}, x.dtype), shape, function() return {} end, guard, 0)
     return { g:map("A / B", x.dtype, { joined, g:reduce("sum", one, behind(out, dims)) }) }
   end

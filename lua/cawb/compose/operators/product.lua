@@ -16,8 +16,6 @@ local function by_library(g, dtype)
   return libraries[dtype] and not (g.options and g.options.libraries == false)
 end
 
-local function list(head, ...) return index.listed(head, 1, #head, ...) end
-
 -- The type of a sum that a bias is added to: a 16-bit result is rounded once, behind its bias.
 local function unrounded(dtype, bias)
   local halves = dtype == "float16" or dtype == "bfloat16"
@@ -115,57 +113,15 @@ local function geometry(op, x, w)
            output_padding = each(op.args.output_padding, 0), taps = { table.unpack(w.shape, 3) } }
 end
 
--- The place in x of tap k of output o along dimension d, and its guards, which must not be negative.
-local function tap(c, x, d, o, k)
-  local n, place, guards = x.shape[d + 2], nil, nil
-  if not c.transposed then
-    place = index.plus(index.add(index.scale(o, c.stride[d]), k, c.dilation[d]), -c.padding[d])
-    guards = {}
-  else
-    local at = index.add(index.plus(o, c.padding[d]), k, -c.dilation[d])
-    place = index.div(at, c.stride[d])
-    guards = { index.scale(index.mod(at, c.stride[d]), -1) }
-  end
-  return place, lists.append(guards, index.inside(place, n))
-end
-
--- The sum of products along these dimensions.
-local function summed(g, x, a, b, first, last) return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), tools.span(first, last)) end
-
--- Output channels, inputs of one, and the axes (n, o, space.., c, taps..) that products are summed over.
-local function direct(g, x, w, c, out)
-  local each = c.transposed and w.shape[2] or out[2] // c.groups       -- output channels of a group
-  local ins = x.shape[2] // c.groups
-  local first = #out + 1
-  local wide = list(out, ins, table.unpack(c.taps))
-  local function places(i)
-    local j, guards = { i[1], index.add(i[first], index.div(i[2], each), ins) }, {}
-    for d = 1, c.dims do
-      local place, more = tap(c, x, d, i[d + 2], i[first + d])
-      j[d + 2] = place
-      lists.append(guards, more)
-    end
-    return j, guards
-  end
-  local a = g:view(x, wide, function(i) return (places(i)) end, function(i) return (select(2, places(i))) end, 0)
-  local b = g:view(w, wide, function(i)
-    if not c.transposed then return list({ i[2], i[first] }, table.unpack(i, first + 1)) end
-    local from = index.add(i[first], index.div(i[2], each), ins)
-    return list({ from, index.mod(i[2], each) }, table.unpack(i, first + 1))
-  end)
-  return summed(g, x, a, b, first, #wide)
-end
-
 -- A transposed convolution of one channel a group, without dilation: an output meets each stride-th tap alone.
 local function met(g, x, w, c, out)
-  local wide = list(out)
+  local wide = { table.unpack(out) }
   for d = 1, c.dims do wide[#out + d] = -(-c.taps[d] // c.stride[d]) end
   local function places(i)
     local from, by, guards = { i[1], i[2] }, { i[2], index.const(0) }, {}
     for d = 1, c.dims do
-      local at, q = index.plus(i[d + 2], c.padding[d]), i[#out + d]
-      by[d + 2] = index.add(index.mod(at, c.stride[d]), q, c.stride[d])
-      from[d + 2] = index.add(index.div(at, c.stride[d]), q, -1)
+      local at, q = i[d + 2] + c.padding[d], i[#out + d]
+      by[d + 2], from[d + 2] = at % c.stride[d] + c.stride[d] * q, at // c.stride[d] - q
       guards[#guards + 1] = index.back(by[d + 2], c.taps[d])
       lists.append(guards, index.inside(from[d + 2], x.shape[d + 2]))
     end
@@ -174,7 +130,7 @@ local function met(g, x, w, c, out)
   local function guards(i) return (select(3, places(i))) end
   local a = g:view(x, wide, function(i) return (places(i)) end, guards, 0)
   local b = g:view(w, wide, function(i) return (select(2, places(i))) end, guards, 0)
-  return summed(g, x, a, b, #out + 1, #wide)
+  return g:reduce("sum", g:map("A * B", x.dtype, { a, b }), tools.span(#out + 1, #wide))
 end
 
 -- How many products an output is the sum of.
@@ -199,9 +155,7 @@ local function turned(g, w, c)
   if lists.any(padding, function(n, d) return c.stride[d] ~= 1 or n < 0 end) then return w, c end
   local plain = setmetatable({ transposed = false, padding = padding }, { __index = c })
   return g:view(w, w.shape, function(i)
-    local j = { i[1], i[2] }
-    for d = 1, c.dims do j[d + 2] = index.plus(index.scale(i[d + 2], -1), c.taps[d] - 1) end
-    return j
+    return lists.map(i, function(e, d) return d <= 2 and e or index.back(e, c.taps[d - 2]) end)
   end), plain
 end
 
@@ -213,12 +167,15 @@ local function convolution(g, op)
   local alone = c.transposed and c.groups > 1 and c.groups == x.shape[2] and w.shape[2] == 1 and not by_library(g, x.dtype)
   if alone then w, c = turned(g, w, c) end
   local is_met = alone and c.transposed and math.max(table.unpack(c.dilation)) == 1
-  local few = c.groups > 1 and terms(x, c) <= DIRECT or is_thin(x, c, out) or is_scattered(x, c)
-  if by_library(g, x.dtype) and c.dims >= 1 and c.dims <= 3 and not few then
-    return { g:node { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c } }
+  local function conv(input, weight, dtype)
+    return g:node { kind = "conv", own = true, inputs = { input, weight }, shape = out, dtype = dtype, conv = c }
   end
-  local sum = is_met and met(g, x, w, c, out) or own[x.dtype] and c.dims <= 3
-    and g:node { kind = "conv", own = true, inputs = { x, w }, shape = out, dtype = unrounded(x.dtype, bias), conv = c } or direct(g, x, w, c, out)
+  local few = c.groups > 1 and terms(x, c) <= DIRECT or is_thin(x, c, out) or is_scattered(x, c)
+  if by_library(g, x.dtype) and not few then return { g:node { kind = "conv", inputs = { x, w, bias }, shape = out, dtype = x.dtype, conv = c } } end
+  local sum
+  if is_met then sum = met(g, x, w, c, out)
+  elseif own[x.dtype] then sum = conv(x, w, unrounded(x.dtype, bias))
+  else sum = g:map("A", x.dtype, { conv(g:map("A", "int32", { x }), g:map("A", "int32", { w }), "int32") }, "int32") end
   return { bias and g:map("A + B", x.dtype, { sum, g:vector(bias, 2, #out) }) or sum }
 end
 
@@ -257,7 +214,7 @@ local function attention(g, op)
   end
   if op.args.is_causal then
     scores = g:view(scores, scores.shape, function(i) return i end, function(i)
-      return { index.add(i[rank - 1], i[rank], -1) }
+      return { i[rank - 1] - i[rank] }
     end, "-inf")
   end
   local axes = { [rank] = true }

@@ -7,8 +7,7 @@ local M = {}
 
 local function softmax(logarithm)
   return function(g, op)
-    local x = tools.taken(g, op.x[1], op.out[1].dtype)
-    local axes = tools.axes_of(op.args.dim, #x.shape)
+    local x, axes = tools.joined(g, op)
     local e, base = tools.exponentials(g, x, axes)
     local sum = g:reduce("sum", e, axes, true)
     if not logarithm then return { g:map("A * (1.0 / B)", x.dtype, { e, sum }) } end       -- one quotient a row
@@ -34,20 +33,20 @@ end
 M._softmax_backward_data, M._log_softmax_backward_data = handed_back(false), handed_back(true)
 
 M._safe_softmax = function(g, op)                 -- rows of -inf alone are zeros
-  local x = tools.taken(g, op.x[1], op.out[1].dtype)
-  local axes = tools.axes_of(op.args.dim, #x.shape)
+  local x, axes = tools.joined(g, op)
   local e = tools.exponentials(g, x, axes, true)
   return { g:map("(B == 0.0 ? 0.0 : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
 end
 
--- The mean, the reciprocal deviation, and the rounding error of the mean if it is known. The axes stay, with size one.
-local function moments(g, x, axes, eps)
-  local sum, middle, lost = tools.deviations(g, x, axes)
-  local spread = tools.divided(g, sum, tools.count(x.shape, axes))
-  return middle, g:map("1.0 / sqrt(A + B)", x.dtype, { spread, g:fill(eps, {}, x.dtype) }), lost
+local function reciprocal(g, variance, eps)
+  return g:map("1.0 / sqrt(A + B)", variance.dtype, { variance, g:fill(eps, {}, variance.dtype) })
 end
 
-local function whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
+-- Of the axes, which stay with size one: { middle = the mean, rstd = the reciprocal deviation, lost = the mean's rounding error if it is known }.
+local function moments(g, x, axes, eps)
+  local sum, middle, lost = tools.deviations(g, x, axes)
+  return { middle = middle, rstd = reciprocal(g, tools.divided(g, sum, tools.count(x.shape, axes)), eps), lost = lost }
+end
 
 -- (x - mean) * rstd * weight + bias, without weight or bias if there is none. The mean's rounding error is subtracted behind the
 -- product, where no element is rounded before it. It is a product of its own, so that equal elements give zero.
@@ -64,21 +63,19 @@ local function applied(g, x, m, weight, bias)
   return g:map(text, x.dtype, list)
 end
 
+-- The dimensions that a norm of the last ones joins.
+local function last(op, x) return tools.span(#x.shape - #op.args.normalized_shape + 1, #x.shape) end
+
 function M.native_layer_norm(g, op)
   local x = op.by.input
-  local axes = tools.span(#x.shape - #op.args.normalized_shape + 1, #x.shape)
-  local middle, rstd, lost = moments(g, x, axes, op.args.eps)
-  local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, op.by.weight, op.by.bias)
-  return { y, whole(g, middle, lost), rstd }
+  local m = moments(g, x, last(op, x), op.args.eps)
+  return { applied(g, x, m, op.by.weight, op.by.bias), tools.whole(g, m.middle, m.lost), m.rstd }
 end
 
 function M.rms_norm(g, op)
   local x = op.by.input
-  local axes = tools.span(#x.shape - #op.args.normalized_shape + 1, #x.shape)
-  local sum = g:reduce("sum", g:map("A * A", x.dtype, { x }), axes, true)
-  local eps = op.args.eps or 1.1920928955078125e-07
-  local rstd = g:map("1.0 / sqrt(A + B)", x.dtype,
-    { tools.divided(g, sum, tools.count(x.shape, axes)), g:fill(eps, {}, x.dtype) })
+  local squares = tools.mean(g, g:map("A * A", x.dtype, { x }), last(op, x), true)
+  local rstd = reciprocal(g, squares, op.args.eps or 1.1920928955078125e-07)
   return { g:map(op.by.weight and "A * B * C" or "A * B", x.dtype, { x, rstd, op.by.weight }), rstd }
 end
 M._fused_rms_norm = M.rms_norm
@@ -90,15 +87,15 @@ function M.native_group_norm(g, op)
   local x, groups = op.by.input, op.args.group
   local n, c = x.shape[1], x.shape[2]
   local rows = g:reshape(x, { n, groups, c // groups * (op.args.HxW or 1) })
-  local middle, rstd, lost = moments(g, rows, { [3] = true }, op.args.eps)
+  local m = moments(g, rows, { [3] = true }, op.args.eps)
   local function each(v)                           -- of each group, for the channels of it
     if not v then return nil end
     local wide = g:broadcast(g:reshape(v, { n, groups, 1 }), { n, groups, c // groups })
     return g:reshape(wide, lists.map(x.shape, function(size, d) return d <= 2 and size or 1 end))
   end
   local weight, bias = by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x)
-  local y = applied(g, x, { middle = each(middle), rstd = each(rstd), lost = each(lost) }, weight, bias)
-  return { y, g:reshape(whole(g, middle, lost), { n, groups }), g:reshape(rstd, { n, groups }) }
+  local y = applied(g, x, { middle = each(m.middle), rstd = each(m.rstd), lost = each(m.lost) }, weight, bias)
+  return { y, g:reshape(tools.whole(g, m.middle, m.lost), { n, groups }), g:reshape(m.rstd, { n, groups }) }
 end
 
 function M.native_batch_norm(g, op)
@@ -108,15 +105,10 @@ function M.native_batch_norm(g, op)
   if training and op.by.running_mean and (op.by.running_mean.source or ""):find "^input" then
     return nil, "it writes running statistics into inputs; a module keeps them as buffers"
   end
-  local middle, rstd, lost
-  if training then
-    middle, rstd, lost = moments(g, x, tools.all_but(#x.shape, 2), eps)
-  else
-    middle = by_channel(g, op.by.running_mean, x)
-    rstd = g:map("1.0 / sqrt(A + B)", x.dtype, { by_channel(g, op.by.running_var, x), g:fill(eps, {}, x.dtype) })
-  end
-  local y = applied(g, x, { middle = middle, rstd = rstd, lost = lost }, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
-  return { y, g:reshape(whole(g, middle, lost), { x.shape[2] }), g:reshape(rstd, { x.shape[2] }) }
+  local m = training and moments(g, x, tools.all_but(#x.shape, 2), eps)
+    or { middle = by_channel(g, op.by.running_mean, x), rstd = reciprocal(g, by_channel(g, op.by.running_var, x), eps) }
+  local y = applied(g, x, m, by_channel(g, op.by.weight, x), by_channel(g, op.by.bias, x))
+  return { y, g:reshape(tools.whole(g, m.middle, m.lost), { x.shape[2] }), g:reshape(m.rstd, { x.shape[2] }) }
 end
 
 M.cudnn_batch_norm, M._native_batch_norm_legit = M.native_batch_norm, M.native_batch_norm

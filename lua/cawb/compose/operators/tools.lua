@@ -50,6 +50,12 @@ end
 --- The operand in the type that the result is computed in.
 function M.taken(g, x, dtype) return x.dtype == dtype and x or g:map("A", dtype, { x }, dtype) end
 
+--- The operand of a reduction in the type that the result is computed in, and the axes that are joined.
+function M.joined(g, op)
+  local x = M.taken(g, op.x[1], op.out[1].dtype)
+  return x, M.axes_of(op.args.dim, #x.shape)
+end
+
 function M.divided(g, x, n) return g:map("A / B", x.dtype, { x, g:fill(n, {}, x.dtype) }) end
 
 function M.mean(g, x, axes, keepdim)
@@ -84,6 +90,9 @@ function M.deviations(g, x, axes)
   local lost = M.divided(g, rest, n)
   return g:map("(A - B * C < 0.000001 * A ? 0.0 * A : A - B * C)", x.dtype, { squares, rest, lost }), middle, lost
 end
+
+--- The mean with its rounding error, where that is known.
+function M.whole(g, middle, lost) return lost and g:map("A + B", middle.dtype, { middle, lost }) or middle end
 
 --- The text of an element A less the largest element B of its row. An assembler may fuse a product and a difference to one
 --- instruction, which does not round the product. Then the largest element less itself is up to half its last place; if that is
