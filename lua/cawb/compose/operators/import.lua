@@ -26,11 +26,8 @@ end
 
 -- The indices in tensor t of an address, counted from t's first element; and the remainder.
 local function decode(t, address)
-  local i = lists.times(#t.shape, function() return index.const(0) end)
-  for _, d in ipairs(by_stride(t)) do
-    i[d] = index.div(address, t.strides[d])
-    address = index.mod(address, t.strides[d])
-  end
+  local i = lists.map(t.shape, function() return index.const(0) end)
+  for _, d in ipairs(by_stride(t)) do i[d], address = address // t.strides[d], address % t.strides[d] end
   return i, address
 end
 
@@ -56,10 +53,9 @@ local function reordered(h, t)
   return found == 0 and at or nil
 end
 
--- A recorded tensor: its place in memory with its shape and type.
-local function tensor(about, place)
-  return { shape = about.shape, dtype = about.dtype, memory = place.memory, strides = place.strides,
-           offset = place.offset }
+-- A recorded tensor: its place in memory with its shape and type, and the node that was written there.
+local function tensor(about, place, node)
+  return { shape = about.shape, dtype = about.dtype, memory = place.memory, strides = place.strides, offset = place.offset, node = node }
 end
 
 -- The contents of a memory: tensors with their nodes, the latest last.
@@ -83,37 +79,26 @@ local function read(self, t)
     end)
   end
   return self.graph:view(h.node, t.shape, function(i)
-    return (decode(h, index.plus(index.place(i, t.strides, t.offset), -h.offset)))
+    return (decode(h, index.place(i, t.strides, t.offset - h.offset)))
   end)
 end
 
--- Element i of the old tensor h: of the new one t where that covers it.
-local function partly(self, h, t, node)
-  local function inside(i)
-    local address = index.plus(index.place(i, h.strides, h.offset), -t.offset)
-    local j, rest = decode(t, address)
-    return j, address, rest
-  end
-  return self.graph:join(h.shape, { { node, function(i) return (inside(i)) end, function(i)
-    local j, address, rest = inside(i)
-    return { address, index.scale(rest, -1), table.unpack(lists.map(t.shape, function(n, d) return index.back(j[d], n) end)) }
+-- The old tensor h, where the new one t does not cover it.
+local function partly(self, h, t)
+  local function address(i) return index.place(i, h.strides, h.offset - t.offset) end
+  local node = self.graph:join(h.shape, { { t.node, function(i) return (decode(t, address(i))) end, function(i)
+    local j, rest = decode(t, address(i))
+    return { address(i), -rest, table.unpack(lists.map(t.shape, function(n, d) return index.back(j[d], n) end)) }
   end }, { h.node, function(i) return i end } })
+  return tensor(h, h, node)
 end
 
-local function write(self, t, node)
-  local held = self.memory[t.memory]
-  if not held then
-    held = {}
-    self.memory[t.memory] = held
-  end
+local function write(self, t)
+  local held = self.memory[t.memory] or {}
+  self.memory[t.memory] = held
   local h, k = covering(held, t)
-  local entry = { node = node, shape = t.shape, strides = t.strides, offset = t.offset, dtype = t.dtype }
-  if not h or same_layout(h, t) or t.offset == h.offset and extent(t) == extent(h)
-    and graphs.numel(t.shape) == graphs.numel(h.shape) then
-    held[k or #held + 1] = entry
-    return
-  end
-  held[k] = { node = partly(self, h, t, node), shape = h.shape, strides = h.strides, offset = h.offset, dtype = h.dtype }
+  local is_whole = not h or same_layout(h, t) or t.offset == h.offset and extent(t) == extent(h) and graphs.numel(t.shape) == graphs.numel(h.shape)
+  held[k or #held + 1] = is_whole and t or partly(self, h, t)
 end
 
 local function leaf(self, base)
@@ -129,10 +114,7 @@ end
 
 local function place_bases(self, memory)
   for _, base in ipairs(memory.bases) do
-    local held = self.memory[base.memory] or {}
-    self.memory[base.memory] = held
-    held[#held + 1] = { node = leaf(self, base), shape = base.shape, strides = base.strides, offset = base.offset,
-                        dtype = base.dtype }
+    self.memory[base.memory] = lists.append(self.memory[base.memory] or {}, { tensor(base, base, leaf(self, base)) })
   end
 end
 
@@ -156,14 +138,19 @@ local function trouble(entry, places, why)
     places.line and (", line %d of %s,"):format(places.line, places.file or "the task") or "", why)
 end
 
--- An operator whose results nobody needs may be anything.
+-- Writes an operator's results. Those that were not made, for the reason `message`, may be anything where nobody needs them.
+local function store(self, entry, places, made, message)
+  for k, about in ipairs(entry.outputs) do
+    local node = made[k] or self.graph:node { kind = "unknown", shape = about.shape, dtype = about.dtype,
+      why = message or trouble(entry, places, ("its result %d is not computed here"):format(k)) }
+    write(self, tensor(about, places.outputs[k], node))
+  end
+end
+
 local function unknown(self, entry, places, why)
   local message = trouble(entry, places, why)
   self.unknown = self.unknown or message
-  for k, about in ipairs(entry.outputs) do
-    local node = self.graph:node { kind = "unknown", why = message, shape = about.shape, dtype = about.dtype }
-    write(self, tensor(about, places.outputs[k]), node)
-  end
+  store(self, entry, places, {}, message)
 end
 
 -- Operators that give a number to the program: the record does not have its later use.
@@ -204,18 +191,13 @@ local function take(self, entry, places)
       .. "where it only computes with it, leave it in its tensor")
     return
   end
-  local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs,
-               given = places.given or {} }
+  local op = { name = entry.name, args = {}, x = x, by = by, out = entry.outputs, given = places.given or {} }
   for name, value in pairs(entry.args or {}) do op.args[name] = argument(self, op, value) end
   local made, why
-  if places.values then made = { constant.of(self.graph, { values = places.values, shape = entry.outputs[1].shape, dtype = entry.outputs[1].dtype }) }
+  if places.values then made = { constant.of(self.graph, { values = places.values, shape = op.out[1].shape, dtype = op.out[1].dtype }) }
   else made, why = build(self, op) end
   if not made then return unknown(self, entry, places, why) end
-  for k, about in ipairs(entry.outputs) do
-    local node = made[k] or self.graph:node { kind = "unknown", shape = about.shape, dtype = about.dtype,
-      why = trouble(entry, places, ("its result %d is not computed here"):format(k)) }
-    write(self, tensor(about, places.outputs[k]), node)
-  end
+  store(self, entry, places, made)
 end
 
 local function strides_of(task)

@@ -11,15 +11,13 @@ local types = require "cawb.torch.types"
 
 local M = { table = {} }
 
-for _, room in ipairs { "fold", "softmax_norm", "pool", "move", "product", "order", "cell", "place", "resize", "diagonal", "special", "running", "copies",
-                         "sample", "heads" } do
-  for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name] = constructor end
-end
+-- Rooms of operators; the operators of the first add up many elements: those of 16 bits are computed in float32 all the way.
+local summing = { "fold", "softmax_norm", "pool", "resize" }
+local others = { "move", "product", "order", "cell", "place", "diagonal", "special", "copies", "sample", "heads" }
 
--- Rooms whose operators add up many elements: those of 16 bits are computed in float32 all the way.
 local sums = {}
-for _, room in ipairs { "fold", "softmax_norm", "pool" } do
-  for name in pairs(require("cawb.compose.operators." .. room)) do sums[name] = true end
+for k, room in ipairs(lists.joined(summing, others)) do
+  for name, constructor in pairs(require("cawb.compose.operators." .. room)) do M.table[name], sums[name] = constructor, k <= #summing end
 end
 
 local halves = { float16 = true, bfloat16 = true }

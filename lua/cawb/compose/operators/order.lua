@@ -1,4 +1,5 @@
--- Operators that put elements in order: a node of their places, and the elements there.
+-- Operators that put elements in order: a node of their places, and the elements there. Running extremes, with their places, and running
+-- sums of exponentials, as scans.
 
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
@@ -34,9 +35,8 @@ function M.kthvalue(g, op)
   local axis, shape = axis_of(x, op.args.dim), op.out[1].shape
   local function last(node)
     if #x.shape == 0 then return node end
-    local keepdim = #shape == #x.shape
     return g:view(node, shape, function(i)
-      return lists.joined({ table.unpack(i, 1, axis - 1) }, { index.const(op.args.k - 1) }, { table.unpack(i, keepdim and axis + 1 or axis) })
+      return lists.joined({ table.unpack(i, 1, axis - 1) }, { index.const(op.args.k - 1) }, { table.unpack(i, #shape == #x.shape and axis + 1 or axis) })
     end)
   end
   local values, places = ordered(g, x, axis, false, op.args.k)
@@ -96,6 +96,28 @@ end
 
 function M.bucketize(g, op)
   return M.searchsorted(g, { by = { sorted_sequence = op.by.boundaries, self = op.by.self }, args = op.args, out = op.out })
+end
+
+-- The place is the last one, up to here, of an element that is the extreme: the largest of such places.
+local function extreme(name)
+  return function(g, op)
+    local x = op.x[1]
+    if #x.shape == 0 then return { x, g:fill(0, {}, "int64") } end
+    local axis = op.args.dim % #x.shape + 1
+    local y = tools.is_summed(x.dtype) and x or g:map("A", "int32", { x })
+    local run = g:scan(name, y, axis)
+    local own = g:numbers(x.shape, axis)
+    local hit = g:map("(A == B || (A != A && B != B) ? C : 0)", "int64", { y, run, own }, nil, { y.dtype, y.dtype })
+    return { y == x and run or g:map("A", x.dtype, { run }, "int32"), g:scan("max", hit, axis) }
+  end
+end
+
+M.cummax, M.cummin = extreme "max", extreme "min"
+
+function M.logcumsumexp(g, op)
+  local x = op.x[1]
+  if #x.shape == 0 then return { x } end
+  return { g:scan("logsumexp", x, op.args.dim % #x.shape + 1) }
 end
 
 return M

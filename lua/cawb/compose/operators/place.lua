@@ -4,22 +4,49 @@
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
-local segment = require "cawb.compose.operators.segment"
 local tools = require "cawb.compose.operators.tools"
+local views = require "cawb.compose.ir.view"
 
 local M = {}
+
+-- ---- sums of the elements whose key is their place: the elements are put in the order of their keys, and each place then sums those that
+-- lie together. What every place would otherwise compare with every key takes as many steps as there are results
+
+local FEW = 1 << 24        -- comparisons that take no longer than a sort and its launches
+
+-- The keys once, of dimensions along which they are the same everywhere.
+local function without_repeats(g, keys, axis)
+  local piece = views.plain(keys)
+  if not piece then return keys end
+  local function is_used(d) return d == axis or lists.any(piece.at, function(e) return index.uses(e, "r" .. d) end) end
+  local shape = lists.map(keys.shape, function(n, d) return is_used(d) and n or 1 end)
+  return g:view(keys, shape, function(i) return i end)
+end
+
+local function pays(shape, keys, axis)
+  return graphs.same(index.with(shape, axis, keys.shape[axis]), keys.shape) and graphs.numel(shape) * keys.shape[axis] > FEW
+end
+
+-- For each place of a shape the sum of `terms` whose keys, along the axis, are its own there; nil where comparisons are faster, or where
+-- there are fewer keys beside the axis. Terms have the shape of the keys, or are more, which do not count.
+local function sums(g, shape, keys, terms, axis)
+  if not tools.is_summed(terms.dtype) or not pays(shape, keys, axis) then return nil end
+  local few = without_repeats(g, keys, axis)
+  local places = g:node { kind = "order", inputs = { few }, axis = axis, largest = false, shape = few.shape, dtype = "int64" }
+  local sorted = g:pick(few, places, axis)
+  sorted.wanted = true
+  local values = g:pick(g:view(terms, keys.shape, function(i) return i end), g:broadcast(places, keys.shape), axis)
+  return g:node { kind = "segment", inputs = { values, sorted }, axis = axis, shape = shape, dtype = terms.dtype }
+end
+
+-- ---- scatters
 
 -- For each element of x and each k along the axis of `at`: whether k puts something there.
 local function hits(g, x, at, axis)
   local wide = { table.unpack(x.shape) }
   wide[#wide + 1] = at.shape[axis]
-  local function guard(i)
-    local list = {}
-    for d, n in ipairs(at.shape) do
-      if d ~= axis and n < x.shape[d] then list[#list + 1] = index.back(i[d], n) end
-    end
-    return list
-  end
+  local shorter = lists.filter(lists.times(#at.shape, function(d) return d end), function(d) return d ~= axis and at.shape[d] < x.shape[d] end)
+  local function guard(i) return lists.map(shorter, function(d) return index.back(i[d], at.shape[d]) end) end
   local function spread(node, fill)
     return g:view(node, wide, function(i) return index.with({ table.unpack(i, 1, #x.shape) }, axis, i[#wide]) end, guard, fill)
   end
@@ -49,15 +76,15 @@ local function folded(g, x, hit, terms, last, how, own)
   return g:map("(A ? B : C)", x.dtype, { any, result, x }, nil, { "bool" })
 end
 
--- Every element looks for the values that are put there, so that the order of a sum is always the same. Many values are sorted (segment.lua).
+-- Every element looks for the values that are put there, so that the order of a sum is always the same. Many values are sorted.
 local function scatter(join)
   return function(g, op)
     local x, at, source = op.x[1], op.by.index, op.by.src or op.by.source
     if #x.shape == 0 then return nil, "its tensors have no dimensions" end
     local axis, how = op.args.dim % #x.shape + 1, join or op.args.reduce
     local is_sum = (how == "add" or how == "sum") and op.args.include_self ~= false
-    local sums = is_sum and segment.sum(g, x.shape, at, source, axis)
-    if sums then return { g:map("A + B", x.dtype, { x, sums }) } end
+    local more = is_sum and sums(g, x.shape, at, source, axis)
+    if more then return { g:map("A + B", x.dtype, { x, more }) } end
     local hit, spread, last = hits(g, x, at, axis)
     local over = { [last] = true }
     if is_sum then

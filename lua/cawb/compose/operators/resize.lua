@@ -75,8 +75,7 @@ local function along(g, x, d, to, at, part, taps)
   for _, tap in ipairs(taps) do
     local near = g:map("(A + B < 0 ? 0 : A + B > C ? C : A + B)", "int64", { at, g:fill(tap[1], {}, "int64"), g:fill(x.shape[d] - 1, {}, "int64") })
     local value = g:pick(x, spread(near), d)
-    local weight = spread(g:map(tap[2], x.dtype, { part }))
-    sum = sum and g:map("A + B * C", x.dtype, { sum, value, weight }) or g:map("A * B", x.dtype, { value, weight })
+    sum = tools.weighted(g, sum, value, spread(g:map(tap[2], x.dtype, { part })))
   end
   return sum
 end
@@ -87,18 +86,15 @@ local linear, same = { { 0, "1.0 - A" }, { 1, "A" } }, { { 0, "1.0 - A" }, { 0, 
 local function resized(dims, taps)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
-    local given, ahead = factors(op, dims), #out - dims
-    local wide = (x.dtype == "float16" or x.dtype == "bfloat16") and "float32" or x.dtype
-    local y = tools.taken(g, x, wide)
+    local given, ahead, y = factors(op, dims), #out - dims, x
     for d = 1, dims do
       local from, to = x.shape[ahead + d], out[ahead + d]
       local where = place(from, to, op.args.align_corners, given[d])
       if not where then return nil, ("its factor %s is no ratio of small whole numbers; give sizes, or recompute_scale_factor=True"):format(given[d]) end
-      local at, part = parts(g, to, where, taps ~= nil, wide)
-      local weights = taps or tools.cubic(wide)
-      y = along(g, y, ahead + d, to, at, part, taps and from == to and same or weights)
+      local at, part = parts(g, to, where, taps ~= nil, x.dtype)
+      y = along(g, y, ahead + d, to, at, part, taps and from == to and same or taps or tools.cubic(x.dtype))
     end
-    return { y.dtype == x.dtype and y or g:map("A", x.dtype, { y }, wide) }
+    return { y }
   end
 end
 
@@ -160,11 +156,11 @@ local function filtered(reach, filter)
   return function(g, op)
     local x, out = op.x[1], op.out[1].shape
     if graphs.same(x.shape, out) then return { g:view(x, out, function(i) return i end) } end
-    local given, y = factors(op, 2), tools.taken(g, x, x.dtype:find "16" and "float32" or x.dtype)
+    local given, y = factors(op, 2), x
     for d = #out, #out - 1, -1 do
       y = filtered_along(g, y, d, out[d], step_of(x.shape[d], out[d], op.args.align_corners, given[d - #out + 2]), reach, filter)
     end
-    return { y.dtype == x.dtype and y or g:map("A", x.dtype, { y }, "float32") }
+    return { y }
   end
 end
 

@@ -116,7 +116,7 @@ function M.affine_grid_generator(g, op)
   end
   for d = 1, dims do
     local at = g:view(steps(g, out[1 + d], matrix.dtype, op.args.align_corners), out, function(i) return { i[1 + d] } end)
-    sum = sum and g:map("A + B * C", matrix.dtype, { sum, at, entry(dims - d) }) or g:map("A * B", matrix.dtype, { at, entry(dims - d) })
+    sum = tools.weighted(g, sum, at, entry(dims - d))
   end
   return { g:map("A + B", matrix.dtype, { sum, entry(dims) }) }
 end

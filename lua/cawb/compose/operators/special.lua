@@ -41,8 +41,6 @@ function M.mvlgamma(g, op)
   return { g:map(("%s + %.17g"):format(text, p * (p - 1) / 4 * math.log(math.pi)), op.out[1].dtype, { op.x[1] }, "float64") }
 end
 
-local least, most = "maximum(A, B)", "minimum(A, B)"
-
 -- A bound that is a tensor is a maximum or a minimum.
 local function bound(low, high)
   return function(g, op)
@@ -50,17 +48,17 @@ local function bound(low, high)
     if not (op.by[low or ""] or op.by[high or ""]) then
       return { g:map(expressions.of(op.name, op.args, dtype), dtype, { x }) }
     end
-    local lo, hi = low and op.by[low], high and op.by[high]
-    lo = lo or low and op.args[low] ~= nil and g:fill(op.args[low], {}, dtype)
-    hi = hi or high and op.args[high] ~= nil and g:fill(op.args[high], {}, dtype)
-    if lo then x = g:map(least, dtype, { x, lo }) end
-    if hi then x = g:map(most, dtype, { x, hi }) end
+    for _, one in ipairs { { low, "maximum(A, B)" }, { high, "minimum(A, B)" } } do
+      local name, line = table.unpack(one)
+      local by = name and (op.by[name] or op.args[name] ~= nil and g:fill(op.args[name], {}, dtype))
+      if by then x = g:map(line, dtype, { x, by }) end
+    end
     return { x }
   end
 end
 
 M.clamp, M.clip = bound("min", "max"), bound("min", "max")
-M.clamp_min, M.clamp_max = bound("min", nil), bound(nil, "max")
+M.clamp_min, M.clamp_max = bound("min", false), bound(false, "max")
 
 function M.rrelu_with_noise(g, op)
   if op.args.training then return nil, "it draws its slopes at random; in eval() they are the middle of their range" end

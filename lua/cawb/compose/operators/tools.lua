@@ -109,6 +109,12 @@ function M.exponentials(g, x, axes, finite)
   return g:map(("exp(%s)"):format(M.below_top(x)), x.dtype, { x, top }), top
 end
 
+--- A sum and a value times a weight; the first term where there is no sum yet.
+function M.weighted(g, sum, value, weight)
+  if not sum then return g:map("A * B", value.dtype, { value, weight }) end
+  return g:map("A + B * C", value.dtype, { sum, value, weight })
+end
+
 -- Weights of the four neighbours of a place, as a cubic's, of the share A of the way to the next one: { which, weight }.
 -- In products, so that none loses bits where it is small.
 local exact = { { -1, "-0.75 * A * (1.0 - A) * (1.0 - A)" }, { 0, "(1.0 - A) * (1.0 + A - 1.25 * A * A)" },

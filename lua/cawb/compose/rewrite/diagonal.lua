@@ -27,7 +27,7 @@ end
 local function scaled(g, x, d, other, offset, is_left)
   local rank, k = #x.shape, other.shape[is_left and #x.shape - 1 or #x.shape]
   local along = is_left and rank - 1 or rank                 -- the result's dimension that the diagonal goes with
-  local function place(i) return index.plus(i[along], is_left and offset or -offset) end
+  local function place(i) return i[along] + (is_left and offset or -offset) end
   local function guard(i) return index.inside(place(i), k) end
   local is_square = offset == 0 and x.shape[along] == k
   local on = g:view(d.inputs[1], x.shape, function(i)
@@ -44,7 +44,7 @@ local function blocks_of(x) return x.kind == "view" and #x.shape == 2 and x.bloc
 local function block(g, x, k)
   local b, piece = x.blocks[k], x.pieces[k]
   return g:view(x.inputs[piece.input], { b.rows, b.columns }, function(i)
-    return view.at(piece, { index.plus(i[1], b.down), index.plus(i[2], b.across) })
+    return view.at(piece, { i[1] + b.down, i[2] + b.across })
   end)
 end
 

@@ -15,7 +15,7 @@ local MOST = 1000                    -- steps in one graph
 local rules = {}
 for k, name in ipairs(RULES) do
   local rule = require("cawb.compose.rewrite." .. name)
-  rules[k] = { name = name, asked = name .. " asked", says = rule.says, apply = rule.apply }
+  rules[k] = { name = name, asked = name .. " asked", rule = rule }
 end
 
 local function replace(g, x, y)
@@ -29,19 +29,24 @@ local function replace(g, x, y)
   end
 end
 
+-- Counts a match; whether it is a step.
+local function is_taken(state)
+  state.matched = state.matched + 1
+  return not state.skip[state.matched]
+end
+
+local function step_of(name, rule, x) return { rule = name, says = rule.says, from = x.from } end
+
 -- Applies the first rule to one node; nil if none matches.
 local function rewritten(g, state, x)
-  for _, rule in ipairs(rules) do
-    g.from = x.from
-    local y = not x[rule.asked] and rule.apply(g, x)
-    if y then
-      state.matched = state.matched + 1
-      if state.skip[state.matched] then x[rule.asked], y = true, nil end
-    end
-    if y then
+  g.from = x.from
+  for _, one in ipairs(rules) do
+    local y = not x[one.asked] and one.rule.apply(g, x)
+    if y and is_taken(state) then
       replace(g, x, y)
-      return { rule = rule.name, says = rule.says, from = x.from }
+      return step_of(one.name, one.rule, x)
     end
+    x[one.asked] = x[one.asked] or y and true
   end
 end
 
@@ -61,11 +66,10 @@ end
 -- Behind the rules: groups of products, each a step.
 local function join(g, state, steps)
   for _, group in ipairs(one_factor.groups(g)) do
-    state.matched = state.matched + 1
-    if not state.skip[state.matched] then
+    if is_taken(state) then
       g.from = group[1].from
       for k, y in ipairs(one_factor.joined(g, group)) do replace(g, group[k], y) end
-      steps[#steps + 1] = { rule = "one_factor", says = one_factor.says, from = group[1].from }
+      steps[#steps + 1] = step_of("one_factor", one_factor, group[1])
     end
   end
 end
@@ -75,10 +79,9 @@ local function narrow(g, state, steps, serves)
   for _, x in ipairs { table.unpack(g.nodes) } do
     g.from = x.from
     local y = quantised.apply(g, x, serves)
-    state.matched = state.matched + (y and 1 or 0)
-    if y and not state.skip[state.matched] then
+    if y and is_taken(state) then
       replace(g, x, y)
-      steps[#steps + 1] = { rule = "quantised", says = quantised.says, from = x.from }
+      steps[#steps + 1] = step_of("quantised", quantised, x)
     end
   end
   g:clean()

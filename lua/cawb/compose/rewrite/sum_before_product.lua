@@ -8,7 +8,6 @@ local graphs = require "cawb.compose.ir.graph"
 local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local views = require "cawb.compose.rewrite.views"
-local window_sum = require "cawb.compose.rewrite.window_sum"
 
 local FEW = 4         -- results that share a sum made ahead: with fewer it costs as much as it saves
 
@@ -32,7 +31,7 @@ local sum_of
 
 -- The sum over a view that shows all elements equally often, in other dimensions.
 local function of_view(g, x, axes, others)
-  local window = x.window and window_sum.of(g, x, axes)
+  local window = x.window and conv_sum.over_windows(g, x, axes)
   if window then return window end
   local lots = views.lots(x)
   local gone, times

@@ -32,16 +32,17 @@ function M.is_batched_alike(...)
   return lists.all({ ... }, function(x) return graphs.same(ahead(x), first) end)
 end
 
+--- Sums y of `count` results each of a convolution x, with its bias as often.
+function M.biased(g, x, y, count)
+  local bias = x.inputs[3]
+  return bias and g:map("A + B * C", x.dtype, { y, g:vector(bias, 2, #y.shape), g:fill(count, {}, x.dtype) }) or y
+end
+
 -- Inner dimension d of a view with the outer ones whose variables its place has, in a lot; false where they are in two.
 local function add(x, at, d, of, list)
-  local used, lot = {}, nil
-  for e in ipairs(x.shape) do
-    if index.uses(at[d], "r" .. e) then
-      used[#used + 1] = e
-      if lot and of[e] and of[e] ~= lot then return false end
-      lot = lot or of[e]
-    end
-  end
+  local used = lists.filter(lists.times(#x.shape, function(e) return e end), function(e) return index.uses(at[d], "r" .. e) end)
+  local lot = of[lists.first(used, function(e) return of[e] end)]
+  if lists.any(used, function(e) return of[e] and of[e] ~= lot end) then return false end
   if not lot then
     lot = { inner = {}, outer = {} }
     list[#list + 1] = lot
@@ -82,17 +83,15 @@ end
 
 --- Whether a list of expressions has none of the variables of the axes.
 function M.free(expressions, axes)
-  for d in pairs(axes) do
-    if lists.any(expressions, function(e) return index.uses(e, "r" .. d) end) then return false end
-  end
-  return true
+  return not lists.any(expressions, function(e)
+    for d in pairs(axes) do if index.uses(e, "r" .. d) then return true end end
+  end)
 end
 
 --- Whether a node is the same all along the axes.
 function M.is_constant(x, axes)
-  local long = false
-  for d in pairs(axes) do long = long or x.shape[d] > 1 end
-  if not long or x.kind == "leaf" and x.source == "fill" then return true end
+  local is_long = lists.any(x.shape, function(n, d) return axes[d] and n > 1 end)
+  if not is_long or x.kind == "leaf" and x.source == "fill" then return true end
   if x.kind == "map" then return lists.all(x.inputs, function(input) return M.is_constant(input, axes) end) end
   if x.kind ~= "view" or #x.pieces ~= 1 then return false end
   return M.free(x.pieces[1].at, axes) and M.free(x.pieces[1].guards, axes)

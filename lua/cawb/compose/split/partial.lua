@@ -8,6 +8,7 @@ local index = require "cawb.compose.ir.index"
 local lanes = require "cawb.compose.emit.lanes"
 local lists = require "cawb.base.lists"
 local rows = require "cawb.compose.emit.rows.rows"
+local split = require "cawb.compose.split.split"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
@@ -138,24 +139,16 @@ local function take_sum(g, p, one)
   one.sum.inputs, one.sum.axes = { p.squares and g:map("A * B", "float32", { x, p.counts }) or x }, one.q.axes
 end
 
--- A node of fewer dimensions as one of this shape: they are its first, those that are not joined.
-local function spread(g, x, shape, axes)
-  return g:view(x, shape, function(i) return lists.filter(i, function(_, d) return not axes[d] end) end)
-end
-
 -- Squared distances from the mean of all, and the sum of the distances where it is asked for: see split.lua.
 local function take_squares(g, p, one, n)
-  local squares, sum, axes = one.squares, one.sum, one.q.axes
+  local squares, axes = one.squares, one.q.axes
   local means, own = plane(g, p, 0, one.q), plane(g, p, 1, one.q)
   local first = views.dropped(g, means, axes)              -- the first box's: distances from it lose little where all elements are far from zero
-  local y = g:map(tools.apart, "float32", { means, spread(g, first, means.shape, axes) })
-  local all = squares.rest and g:map("exact(A / B - C)", "float32", { sum, g:fill(n, {}, "float32"), first })
-    or g:map("A / B", "float32", { g:reduce("sum", g:map("A * B", "float32", { y, p.counts }), axes), g:fill(n, {}, "float32") })
-  all = spread(g, all, means.shape, axes)
-  local apart = g:map("A + D * (B - C) * (B - C)", "float32", { own, y, all, p.counts })
-  local rest = squares.rest
-  if rest then rest.inputs, rest.axes, rest.is_begun, squares.rest = { g:map("C * (A - B)", "float32", { y, all, p.counts }) }, axes, true, nil end
-  squares.inputs, squares.axes, squares.about = { apart }, axes, nil
+  local y = g:map(tools.apart, "float32", { means, split.spread(g, first, means.shape, axes) })
+  local function sum() return g:reduce("sum", g:map("A * B", "float32", { y, p.counts }), axes) end
+  split.join(g, squares, { first = first, sum = sum, means = y, own = own, counts = p.counts, axes = axes, n = n })
+  if squares.rest then squares.rest.is_begun = true end
+  squares.rest, squares.about = nil, nil
 end
 
 local function parts(g, x, y, list, shape)

@@ -5,6 +5,7 @@
 local aligned = require "cawb.compose.split.aligned"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local lanes = require "cawb.compose.emit.lanes"
 local rates = require "cawb.compose.cost.rates"
 local rows = require "cawb.compose.emit.rows.rows"
@@ -32,10 +33,10 @@ local function layout(x, parts, size, n)
   local sizes, shape = expression.axes(x), { table.unpack(x.shape) }
   local first = #shape + 1
   shape[first], shape[first + 1] = parts, size
-  local function column(i) return index.add(i[first + 1], i[first], size) end
+  local function column(i) return i[first + 1] + size * i[first] end
   local function at(i) return expression.merged(before, { table.unpack(i, 1, first - 1) }, index.unravel(column(i), sizes)) end
-  local guard = parts * size > n and function(i) return { index.plus(index.scale(column(i), -1), n - 1) } end or nil
-  return { shape = shape, at = at, guard = guard, axes = { [first + 1] = true } }
+  local guard = parts * size > n and function(i) return { index.back(column(i), n) } end or nil
+  return { shape = shape, at = at, guard = guard, axes = { [first + 1] = true }, inner = { [first] = true, [first + 1] = true } }
 end
 
 -- The reduce's input so; beyond the end there is `fill`.
@@ -60,10 +61,9 @@ end
 
 -- ---- squared distances
 
--- A node of fewer dimensions as one of this shape: they are its first.
-local function spread(g, x, shape)
-  local rank = #x.shape
-  return g:view(x, shape, function(i) return { table.unpack(i, 1, rank) } end)
+--- A node of fewer dimensions as one of this shape, which has the axes besides.
+function M.spread(g, x, shape, axes)
+  return g:view(x, shape, function(i) return lists.filter(i, function(_, d) return not axes[d] end) end)
 end
 
 -- How many elements each part has, as the last dimension of a shape.
@@ -87,39 +87,37 @@ local function inside(g, x, l)
   return l.guard and g:view(x, l.shape, function(i) return i end, l.guard, 0) or x
 end
 
--- The sum and the squared distances from its mean, by parts. If it is asked for, the sum of the distances too: it is not zero,
--- because the mean is rounded. Then the squares are distances from the rounded mean.
+--- The squared distances from the mean of all from those of parts, and the sum of the distances where it is asked for: it is not zero,
+--- because the mean is rounded. Then the squares are distances from the rounded mean. `of` is { first = an element of each row,
+--- sum = a function that returns, of each row, the sum of distances from it; means = those of parts, less `first`;
+--- own = squared distances of parts; counts = elements of parts; axes = those of parts; n = elements of a row }.
+function M.join(g, squares, of)
+  local dtype, rest, n = squares.dtype, squares.rest, g:fill(of.n, {}, squares.dtype)
+  local all = rest and g:map("exact(A / B - C)", dtype, { squares.about, n, of.first }) or g:map("A / B", dtype, { of.sum(), n })
+  all = M.spread(g, all, of.means.shape, of.axes)
+  local apart = g:map("A + D * (B - C) * (B - C)", dtype, { of.own, of.means, all, of.counts })
+  if rest then rest.inputs, rest.axes = { g:map("C * (A - B)", dtype, { of.means, all, of.counts }) }, of.axes end
+  squares.inputs, squares.axes = { apart }, of.axes
+end
+
+-- The sum and the squared distances from its mean, by parts.
 local function moments(g, squares, parts, size, n, further)
   local sum, dtype = squares.about, squares.dtype
   g.from = squares.from
   local l = layout(sum, parts, size, n)
   local x = parted(g, sum, l)
   local first, last = pivot(g, sum), { [#sum.shape + 1] = true }
-  local y = inside(g, g:map(tools.apart, dtype, { x, spread(g, first, l.shape) }), l)
+  local y = inside(g, g:map(tools.apart, dtype, { x, M.spread(g, first, l.shape, l.inner) }), l)
   local sums, moved = g:reduce("sum", x, l.axes), g:reduce("sum", y, l.axes)
   local count = counts(g, sums.shape, size, n, dtype)
   local means = g:map("A / B", dtype, { moved, count })
-  local own = g:reduce("sum", inside(g, g:map("(A - B) * (A - B)", dtype, { y, spread(g, means, l.shape) }), l), l.axes)
-  local all = squares.rest and g:map("exact(A / B - C)", dtype, { sum, g:fill(n, {}, dtype), first })
-    or g:map("A / B", dtype, { g:reduce("sum", moved, last), g:fill(n, {}, dtype) })
-  all = spread(g, all, sums.shape)
-  local apart = g:map("A + D * (B - C) * (B - C)", dtype, { own, means, all, count })
-  local rest = squares.rest
-  if rest then rest.inputs, rest.axes = { g:map("C * (A - B)", dtype, { means, all, count }) }, last end
+  local own = g:reduce("sum", inside(g, g:map("(A - B) * (A - B)", dtype, { y, M.spread(g, means, l.shape, l.axes) }), l), l.axes)
+  local function all() return g:reduce("sum", moved, last) end
+  M.join(g, squares, { first = first, sum = all, means = means, own = own, counts = count, axes = last, n = n })
   for _, one in ipairs(further) do
     if one.n % size == 0 then aligned.take(g, one, sums, size) end
   end
   sum.inputs, sum.axes = { sums }, last
-  squares.inputs, squares.axes = { apart }, last
-end
-
--- Whether neighbours in memory are in different rows, as far as can be told.
-local function is_across(x)
-  local shape = x.inputs[1].shape
-  for d = #shape, 1, -1 do
-    if shape[d] > 1 then return not x.axes[d] end
-  end
-  return false
 end
 
 -- Elements that lie together, along the axes that go: a part is best cut where they end.
@@ -131,6 +129,9 @@ local function stretch(x)
   end
   return n
 end
+
+-- Whether neighbours in memory are in different rows, as far as can be told.
+local function is_across(x) return stretch(x) == 1 end
 
 -- The best size of a part that divides n, `most` at most: it fits packs, runs of memory and the wanted size. Nil if there is none.
 local function size_of(n, most, together, wanted)
