@@ -18,7 +18,7 @@ function M.new(kernel, vector)
   local inside = lists.set(lists.joined(kernel.roots or {}, kernel.members or {}))
   for x in pairs(kernel.within or {}) do inside[x] = true end
   return setmetatable({ kernel = kernel, inside = inside, held = kernel.held or {}, vector = vector or 1, lines = {}, depth = 1, guarded = 0,
-                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {},
+                        scopes = { {} }, names = {}, order = {}, counts = {}, headers = {}, places = {},
                         selected = {}, early = {} }, Body)
 end
 
@@ -170,15 +170,24 @@ local function loaded(self, node, place)
   return types.loaded(node.dtype, text)
 end
 
+-- Where a node's element lies. Operands of a map mostly lie alike: their places are computed once.
+local function place_of(self, node, i)
+  local words = { node.offset or 0 }
+  for d, stride in ipairs(node.strides) do words[d + 1] = stride .. "*" .. i[d].key end
+  local key = table.concat(words, ";")
+  self.places[key] = self.places[key] or index.place(i, node.strides, node.offset)
+  return self.places[key]
+end
+
 --- A stored node's element, as a register has it.
-function Body:load(node, i) return loaded(self, node, index.place(i, node.strides, node.offset)) end
+function Body:load(node, i) return loaded(self, node, place_of(self, node, i)) end
 
 --- The same at a place from an `address` on, which is C, `packs` whether neighbours may be loaded together.
 function Body:load_from(address, packs, dtype, place) return loaded(self, { address = address, packs = packs, dtype = dtype }, place) end
 
 --- Write a node's element; its place is the node's.
 function Body:store(node, i, text)
-  local place = index.place(i, node.strides, node.offset)
+  local place = place_of(self, node, i)
   self:line("%s[%s] = %s;", self:tensor(node, true), index.c(place), types.stored(node.dtype, text))
 end
 
@@ -191,10 +200,10 @@ end
 --- `streams` is set, which is for more than caches hold.
 function Body:store_all(node, list, texts)
   local v = #texts
-  local first = index.place(list[1], node.strides, node.offset)
+  local first = place_of(self, node, list[1])
   local together = v > 1 and v * types.size(node.dtype) <= 16 and index.divisible(first, v)
   for k = 2, v do
-    local place = index.place(list[k], node.strides, node.offset)
+    local place = place_of(self, node, list[k])
     together = together and place.key == index.plus(first, k - 1).key
   end
   if not together then

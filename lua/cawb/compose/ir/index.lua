@@ -18,7 +18,7 @@ local Index = {}
 
 local function key_of(base, terms)
   local words = { base }
-  for i, t in ipairs(terms) do words[i + 1] = t[2] .. "*" .. t[1].key end
+  for i = 1, #terms do words[i + 1] = terms[i][2] .. "*" .. terms[i][1].key end
   return table.concat(words, "+")
 end
 
@@ -32,7 +32,8 @@ end
 local function make(base, terms)
   local lo, hi = base, base
   for k = 1, #terms do
-    local a, f = terms[k][1], terms[k][2]
+    local t = terms[k]
+    local a, f = t[1], t[2]
     if f > 0 then lo, hi = lo + f * a.lo, hi + f * a.hi else lo, hi = lo + f * a.hi, hi + f * a.lo end
   end
   return setmetatable({ base = base, terms = terms, lo = lo, hi = hi }, Index)
@@ -70,8 +71,8 @@ end
 local function is_quotient(other, rest)
   if other.kind ~= "div" then return false end
   if other.by == rest.by and other.of.key == rest.of.key then return true end
-  local flat = flattened(rest.of, rest.by)
-  return flat ~= nil and flat.key == other.key
+  if rest.flat == nil then rest.flat = flattened(rest.of, rest.by) or false end
+  return rest.flat and rest.flat.key == other.key
 end
 
 -- The sum of x % c and another term, whose factor is c times its own: (x % c) + c (x / c) is x, and (x % c) + c (x / c % m) is
@@ -227,9 +228,13 @@ function M.listed(i, first, last, ...)
   return lists.joined({ table.unpack(i, first, last) }, { ... })
 end
 
+-- Whether it is one of 0 to c - 1.
+local function is_below(a, c) return a.lo >= 0 and a.hi < c end
+
 --- floor(a / c), c a number above zero.
 function M.div(a, c)
   if c == 1 then return a end
+  if is_below(a, c) then return M.const(0) end
   local whole, rest = split(a, c)
   return M.add(whole, quotient(rest, c))
 end
@@ -237,6 +242,7 @@ end
 --- a - c * floor(a / c), c a number above zero.
 function M.mod(a, c)
   if c == 1 then return M.const(0) end
+  if is_below(a, c) then return a end
   local _, rest = split(a, c)
   if rest.hi < c then return rest end
   local g, big, small = halves(rest, c)

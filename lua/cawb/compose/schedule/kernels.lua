@@ -149,7 +149,7 @@ end
 
 --- Of a list of kernels. `may(a, b, first)`: whether two may be one.
 function M.new(list, options, may)
-  local self = setmetatable({ options = options, may = may, list = list, touches = {}, turn = 0, given = {}, rows_made = {}, compared = {} }, Kernels)
+  local self = setmetatable({ options = options, may = may, list = list, touches = {}, turn = 0, given = {}, rows_made = {}, widths = {}, compared = {} }, Kernels)
   note(self)
   self.list = sorted(self, list)
   note(self)
