@@ -1,7 +1,7 @@
 -- Generated sorts on the simulated device: each way, ties and NaN, whole and real numbers.
 
 local cawb = require "cawb"
-local order = require "cawb.compose.emit.order.text"
+local order = require "cawb.compose.emit.order.order"
 
 local device <close> = assert(cawb.device "sim:h100")
 local generated = dofile "tests/support/generated.lua" (device)
@@ -51,7 +51,7 @@ local function right(what, case)
   check.test("a sort is right: " .. what, function()
     local constants = { shape = case.shape, dim = case.dim, most = case.most, largest = case.largest, dtype = case.dtype,
                         values = case.values, strange = case.strange }
-    generated.right(text, constants, { order.generate(description(case), case.how) }, {})
+    generated.right(text, constants, { order.made(description(case), case.how) }, {})
   end)
 end
 
@@ -75,7 +75,7 @@ right("runs of a row beyond a block", { shape = { 1, 4999 }, dim = 1 })
 right("the first of merged runs", { shape = { 3, 300, 2 }, dim = 1, most = 200, how = { short = 64, select = false } })
 
 check.test("no elements are no launches", function()
-  check.equal(#order.generate(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
+  check.equal(#order.made(description { shape = { 3, 0 }, dim = 1 }).launches, 0, "launches")
 end)
 
 -- The same from tasks: places and values in one kernel.

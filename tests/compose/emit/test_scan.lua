@@ -1,7 +1,7 @@
 -- Generated scans on the simulated device: rows and columns, from both ends, parts, tails.
 
 local cawb = require "cawb"
-local scan = require "cawb.compose.emit.scan.text"
+local scan = require "cawb.compose.emit.scan.scan"
 
 local device <close> = assert(cawb.device "sim:h100")
 local generated = dofile "tests/support/generated.lua" (device)
@@ -57,7 +57,7 @@ local function right(what, case)
   check.test("a scan is right: " .. what, function()
     local constants = { shape = case.shape, dim = case.dim, op = case.op, dtype = case.dtype, reverse = case.reverse,
                         exclusive = case.exclusive }
-    generated.right(text, constants, { scan.generate(description(case), case.how, 132) }, case.battery)
+    generated.right(text, constants, { scan.made(description(case), case.how, 132) }, case.battery)
   end)
 end
 
@@ -80,9 +80,9 @@ right("columns from the end, first axis", { shape = { 300, 40 }, dim = 0, revers
 right("parts of columns", { shape = { 600, 33 }, dim = 0, how = { parts = 5, slices = 2, packs = 4 } })
 
 check.test("no elements are no launches, and equal descriptions equal texts", function()
-  check.equal(#scan.generate(description { shape = { 3, 0 }, dim = 1 }, nil, 132).launches, 0, "launches")
+  check.equal(#scan.made(description { shape = { 3, 0 }, dim = 1 }, nil, 132).launches, 0, "launches")
   local case = { shape = { 3, 9000 }, dim = 1 }
-  check.equal(scan.generate(description(case), nil, 132).text, scan.generate(description(case), nil, 132).text, "text")
+  check.equal(scan.made(description(case), nil, 132).text, scan.made(description(case), nil, 132).text, "text")
 end)
 
 -- The same from tasks: one kernel, whatever stands before and behind.

@@ -256,4 +256,12 @@ function M.attempt(f, ...)
   error(made, 0)
 end
 
+--- Makes M a family of kernels (schedule/generators.lua). `describe(kernel, options, chip)` says how one is made, and raises a refusal where
+--- it cannot be: M.accepts returns that, or nil and why not. `make(kernel, described, options, chip)`: the text and launches of M.generate.
+function M.family(family, describe, make)
+  function family.accepts(...) return M.attempt(describe, ...) end
+  function family.generate(kernel, options, chip, accepted) return make(kernel, accepted or describe(kernel, options, chip), options, chip) end
+  return family
+end
+
 return M

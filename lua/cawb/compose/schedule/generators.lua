@@ -3,11 +3,11 @@
 local cell = require "cawb.compose.emit.cell.kernel"
 local conv = require "cawb.compose.emit.product.kernel_conv"
 local kernels = require "cawb.compose.schedule.kernels"
-local order = require "cawb.compose.emit.order.kernel"
+local order = require "cawb.compose.emit.order.order"
 local product = require "cawb.compose.emit.product.kernel"
 local rows = require "cawb.compose.emit.rows.rows"
-local scan = require "cawb.compose.emit.scan.kernel"
-local segment = require "cawb.compose.emit.segment.kernel"
+local scan = require "cawb.compose.emit.scan.scan"
+local segment = require "cawb.compose.emit.segment.segment"
 local stream = require "cawb.compose.emit.rows.stream"
 local tensors = require "cawb.compose.schedule.tensor_cores"
 local window = require "cawb.compose.emit.window.kernel"
@@ -30,9 +30,9 @@ local function on_tensor_cores(kernel, options, how)
   if loop == "library" or loop == "simt" or kernel.is_call then return nil end
   if kernel.kind == "attend" then options = setmetatable({ how = how or false }, { __index = options }) end
   options = tensors.asked(options, loop)
-  local family, why = tensors.accepts(kernel, options)
-  if not family then return nil, why end
-  return { family = family, by = kernel.kind == "attend" and "attend" or "tensor", loop = loop or "tensor", options }
+  local family, described = tensors.accepts(kernel, options)
+  if not family then return nil, described end
+  return { family = family, by = kernel.kind == "attend" and "attend" or "tensor", loop = loop or "tensor", options, accepted = described }
 end
 
 --- Whether a product or convolution can be made without libraries and tensor cores: a bias is not a part of it then.
@@ -62,8 +62,9 @@ function M.accepts(kernel, options)
   if found then return found end
   if is_library(kernel) and not (how and how.loop == "simt" and M.may_be_own(kernel)) then return nil end
   local may_be_window = kernel.kind == "stream" or kernel.kind == "rows" and #kernel.members == 1
-  if may_be_window and window.accepts(kernel, how, options.chip) then
-    if not (how and how.window == false) then return { family = window, by = "window", loop = "simt", how or false, options.chip } end
+  local windowed = may_be_window and window.accepts(kernel, how, options.chip)
+  if windowed then
+    if not (how and how.window == false) then return { family = window, by = "window", loop = "simt", how or false, options.chip, accepted = windowed } end
     if stream.accepts(kernel, how) then return { family = stream, by = "stream", loop = "simt", how, options.chip } end
   end
   return plain(kernel, options, how)

@@ -57,13 +57,13 @@ function M.operations(kernel)
   return kernel.kind == "conv" and tensor_conv.operations(x) or kernel.kind == "product" and tensor_matrix.operations(x) or math.maxinteger
 end
 
---- The generator that makes a kernel on tensor cores; or nil, and why the one that should be fastest does not.
+--- The generator that makes a kernel on tensor cores, and what its `accepts` returned; or nil, and why the one that should be fastest does not.
 function M.accepts(kernel, options)
   if options.tensor_cores == false then return nil end
   local first
   for _, generator in ipairs(generators(kernels.anchor(kernel), kernel.kind, options)) do
     local fine, why = generator.accepts(kernel, options)
-    if fine then return generator end
+    if fine then return generator, fine end
     first = first or why
   end
   return nil, first

@@ -157,7 +157,9 @@ end
 --- No prologue fusion: a factor is not packed once, but read by many blocks.
 function M.serves() return false end
 
--- What is known ahead of the text; raises a refusal. `known`: the node from which the scores follow, as Accesses:write has it.
+-- What is known ahead of the text; raises a refusal. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows
+-- from it, finite }; `kernel.members[1]` is the product of the softmax and the values. `known`: the node from which the scores follow, as
+-- Accesses:write has it.
 local function chosen(kernel, options)
   local x, found = kernel.members[1], kernel.attend
   local most, why = served(x, found.first, options)
@@ -175,14 +177,8 @@ local function chosen(kernel, options)
   return c
 end
 
---- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
-function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
-
---- See the README. `kernel.attend` = { first = the product of queries and keys, scores = the node that follows from it, finite }.
---- `kernel.members[1]` is the product of the softmax and the values.
-function M.generate(kernel, options)
-  local c, found = chosen(kernel, options), kernel.attend
-  local x, s, plain = c.x, c.s, c.plain or {}
+local function make(kernel, c, options)
+  local found, x, s, plain = kernel.attend, c.x, c.s, c.plain or {}
   local a, d = accesses.new(kernel, x), lists.copy(s)
   d.finite, d.dtype, d.sms = found.finite, x.dtype, options.chip.sms
   factor(a, d, "query", found.first.inputs[1], s.m, s.k)
@@ -198,4 +194,4 @@ function M.generate(kernel, options)
   return a:finish(in_pairs(d, c.most, options) or attend.generate(d, c.most))
 end
 
-return M
+return expression.family(M, chosen, make)

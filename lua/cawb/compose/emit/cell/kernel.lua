@@ -71,30 +71,26 @@ function M.estimate(kernel, options)
   return h and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
 end
 
--- The generator that makes a kernel, and why it is not the first one; raises a refusal.
+-- The generator that makes a kernel, and why it is not the first one; raises a refusal. `how`: blocks (that share a layer's units), sequences
+-- (of a group, at a time).
 local function chosen(kernel, how, chip)
   local why
   if kernel.roots[1].dtype == "float32" then
     local by, fine = kernel.wave and waves or cells, nil
     fine, why = by.divide(sizes(kernel), chip, how or {})
-    if fine then return by end
+    if fine then return { by = by } end
     if kernel.wave or how then expression.refuse(why) end
   end
   local unfit = block.refusal(kernel)
   if unfit then expression.refuse(unfit) end
-  return block, why
+  return { by = block, why = why }
 end
 
---- Whether M.generate makes a kernel; or nil and why not. Arguments as M.generate's.
-function M.accepts(kernel, options, chip) return expression.attempt(chosen, kernel, options, chip) end
-
---- See the README. `options`: blocks (that share a layer's units), sequences (of a group, at a time).
-function M.generate(kernel, options, chip)
-  local by, why = chosen(kernel, options, chip)
+local function make(kernel, c, options, chip)
   local a, d = describe(kernel)
-  local made, unfit = by.generate(a:describe(d), chip, options or {})
-  if by == block then made.how = why and ("a block for each sequence reads all weights in each step: %s"):format(why) end
+  local made, unfit = c.by.generate(a:describe(d), chip, options or {})
+  if c.why then made.how = ("a block for each sequence reads all weights in each step: %s"):format(c.why) end
   return a:finish(made, unfit)
 end
 
-return M
+return expression.family(M, chosen, make)

@@ -77,23 +77,20 @@ local function writes(x, p)
   return one, accesses.written(x, list, "v[%d]")
 end
 
---- The product of a kernel, and the node that it is; raises a refusal.
-function M.describe(kernel)
+-- The product of a kernel, whose node is `x`; raises a refusal.
+local function describe(kernel)
   local x = accesses.anchor(kernel, { product = true, conv = true })
   if not M.computes(x.dtype) then expression.refuse(("no %s sums %s"):format(x.kind == "conv" and "convolution" or "product", x.dtype)) end
   local p = x.kind == "conv" and convs.product(x) or matrices(x)
   local why = products.refusal(p)
   if why then expression.refuse(why) end
   accesses.follow(kernel, x, writes(x, p))
-  return p, x
+  p.x = x
+  return p
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
-function M.accepts(kernel) return expression.attempt(M.describe, kernel) end
-
---- See the README: of a product or a convolution.
-function M.generate(kernel, options, chip)
-  local p, x = M.describe(kernel)
+local function make(kernel, p, options, chip)
+  local x = p.x
   local a, one, four = accesses.new(kernel, x), writes(x, p)
   local d = { type = types.register(x.dtype), m = p.m, n = p.n, k = p.k, batch = p.batch }
   d.a, d.a4, d.along_a = operand(a, p.a, { "m", "k" })
@@ -104,4 +101,6 @@ function M.generate(kernel, options, chip)
   return a:finish(products.generate(a:describe(d), options, chip))
 end
 
-return M
+M.describe, M.make = describe, make
+
+return expression.family(M, describe, make)

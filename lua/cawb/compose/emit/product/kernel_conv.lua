@@ -74,24 +74,20 @@ local function is_small(d)
   return not d.transposed and (d.each < 8 or d.channels * d.window[1] * d.window[2] * d.window[3] <= 32)
 end
 
--- The convolution, and whether it is made by windows, not as a product; raises a refusal.
+-- The convolution, and as which product it is made, if not by windows; raises a refusal.
 local function chosen(kernel)
   local x = accesses.anchor(kernel, { conv = true })
   local d = sizes(x)
   local small = is_small(d) and product.computes(x.dtype) and not windows.refusal(d)
-  if small then accesses.follow(kernel, x, write(x), write_four(x)) else product.describe(kernel) end
-  return x, small
+  if not small then return { product = product.describe(kernel) } end
+  accesses.follow(kernel, x, write(x), write_four(x))
+  return { x = x }
 end
 
---- Whether M.generate makes a kernel; or nil and why not.
-function M.accepts(kernel) return expression.attempt(chosen, kernel) end
-
---- See the README.
-function M.generate(kernel, options, chip)
-  local x, small = chosen(kernel)
-  if not small then return product.generate(kernel, options, chip) end
-  local a, d = describe(kernel, x)
-  return a:finish(by_window(a, d, x, chip))
+local function make(kernel, c, options, chip)
+  if c.product then return product.make(kernel, c.product, options, chip) end
+  local a, d = describe(kernel, c.x)
+  return a:finish(by_window(a, d, c.x, chip))
 end
 
 --- For other generators of convolutions:
@@ -102,4 +98,4 @@ end
 ---   at        a result's indices
 M.sizes, M.describe, M.weight, M.write, M.at = sizes, describe, weight_of_tap, write, at
 
-return M
+return expression.family(M, chosen, make)

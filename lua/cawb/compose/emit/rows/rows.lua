@@ -305,7 +305,12 @@ local function paired(o)
   return online.joined(o.levels, function(x) return inner(x, row, column) end, row)
 end
 
--- How a kernel is made, as o; raises a refusal where it cannot be.
+-- How a kernel is made, as o; raises a refusal where it cannot be. `options`: columns, lanes, across, vector; and for rows in shared memory:
+--   cluster, block  blocks of a cluster, threads of a block
+--   stay            true: a block takes one row after another
+--   places          rows at a time, then
+--   online          false: the largest first, then the sum
+--   hold            false: not in shared memory
 local function describe(kernel, options, chip)
   local whole, list = parted(kernel), levels(kernel)
   local o = choose(kernel, options, chip, #list + math.min(1, #whole))
@@ -315,17 +320,7 @@ local function describe(kernel, options, chip)
   return o
 end
 
---- How M.generate makes a kernel; or nil and why it does not. Arguments as M.generate's.
-function M.accepts(kernel, options, chip) return expression.attempt(describe, kernel, options, chip) end
-
---- See the README. `accepted`: as M.accepts returned it. `options`: columns, lanes, across, vector; and for rows in shared memory:
----   cluster, block  blocks of a cluster, threads of a block
----   stay            true: a block takes one row after another
----   places          rows at a time, then
----   online          false: the largest first, then the sum
----   hold            false: not in shared memory
-function M.generate(kernel, options, chip, accepted)
-  local o = accepted or describe(kernel, options, chip)
+local function make(kernel, o, _, chip)
   local body, at, list = statements(expression.new(kernel, o.vector), kernel, o)
   local shared = declare(body, o, list, at)
   local taken = shared or is_plain(kernel) and lanes.alone(o, chip) or nil
@@ -334,4 +329,4 @@ function M.generate(kernel, options, chip, accepted)
   return { text = text, headers = body.headers, needs = needs(o), columns = o.columns and #o.levels > 0, launches = { launch(kernel, o, nodes, taken) } }
 end
 
-return M
+return expression.family(M, describe, make)

@@ -7,8 +7,6 @@ local lists = require "cawb.base.lists"
 local types = require "cawb.torch.types"
 local walks = require "cawb.compose.emit.walk"
 
-local M = {}
-
 local BLOCK = 256
 
 -- Whether one element is much text: it loops, for a reduce, or looks for its part.
@@ -38,7 +36,7 @@ local function lanes(root, n, v)
   return lists.times(v, function(lane) return index.unravel(index.plus(t, lane - 1), root.shape) end)
 end
 
--- Elements n, and neighbours v of a thread: one where packs would end beyond a tensor. Raises a refusal.
+-- Elements n, and neighbours v of a thread, which `options.vector` may say: one where packs would end beyond a tensor. Raises a refusal.
 local function shape(kernel, options)
   local n = graphs.numel(kernel.roots[1].shape)
   local v = options and options.vector or width(kernel, n)
@@ -50,13 +48,8 @@ local function shape(kernel, options)
   return { n = n, v = walk.ends and 1 or v }
 end
 
-function M.accepts(kernel, options) return expression.attempt(shape, kernel, options) end
-
---- See the README: the kernel's text and its launch. `options.vector`: neighbours of one thread; `accepted`: as M.accepts
---- returned it.
-function M.generate(kernel, options, _, accepted)
-  accepted = accepted or shape(kernel, options)
-  local n, v = accepted.n, accepted.v
+local function make(kernel, cut)
+  local n, v = cut.n, cut.v
   local body = expression.new(kernel, v)
   local threads = n // v
   local wide = threads > 2147483647
@@ -72,4 +65,4 @@ function M.generate(kernel, options, _, accepted)
            launches = { { kernel = kernel.name, grid = { (threads + BLOCK - 1) // BLOCK }, block = { BLOCK }, arguments = nodes } } }
 end
 
-return M
+return expression.family({}, shape, make)

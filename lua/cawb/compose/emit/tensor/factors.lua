@@ -10,31 +10,30 @@ local M = {}
 
 local PIECE = 16                      -- bytes
 
--- Where a factor's number lies at z, row and k, with its tensor; nil where it is computed.
-local function place_of(kernel, geometry, factor)
-  local body, found = expression.new(kernel), nil
+--- Where the first element that a factor loads lies, as an expression of z, row and k, and its tensor; nil if the factor is no tensor.
+--- Then whether that element is the factor's number, and not only a part of it.
+function M.place(kernel, batch, factor)
+  local body, place, from = expression.new(kernel), nil, nil
   function body.load(_, node, i)
-    found = { node = node, place = index.place(i, node.strides, node.offset) }
+    if not from then place, from = index.place(i, node.strides, node.offset), node end
     return "there"
   end
-  factor = factor.halves or factor
-  local z, row, k = index.var("z", geometry.batch), index.var("row", factor.rows), index.var("k", factor.depth)
-  if factor.element(body, z, row, k) ~= "there" or #body.lines > 0 then return nil end
-  return found
+  local number = factor.element(body, index.var("z", batch), index.var("row", factor.rows), index.var("k", factor.depth))
+  return place, from, number == "there" and #body.lines == 0
 end
 
 --- A factor that lies in memory: { node, base = place of a batch's first word, stride, along = whether neighbours are along k, not rows };
 --- nil where 16 bytes of it do not lie together. Numbers of 8 bits lie along k.
 local function lying(kernel, geometry, factor)
-  local found = place_of(kernel, geometry, factor)
-  if not found or found.node.dtype ~= (factor.dtype or geometry.dtype) then return nil end
-  local each, together = factor.halves and 2 or 1, PIECE // types.size(found.node.dtype)
-  local rows, terms = index.stride(found.place, "row"), index.stride(found.place, "k")
+  local place, node, is_alone = M.place(kernel, geometry.batch, factor.halves or factor)
+  if not is_alone or node.dtype ~= (factor.dtype or geometry.dtype) then return nil end
+  local each, together = factor.halves and 2 or 1, PIECE // types.size(node.dtype)
+  local rows, terms = index.stride(place, "row"), index.stride(place, "k")
   local along = terms == 1
   local stride, inner = along and rows or terms, along and each * factor.depth or factor.rows
-  local base = index.bind(found.place, { row = index.const(0), k = index.const(0) })
+  local base = index.bind(place, { row = index.const(0), k = index.const(0) })
   if not (along or rows == 1 and each == 1) or not stride or stride % together ~= 0 or inner % together ~= 0 or not index.divisible(base, together) then return nil end
-  return { node = found.node, base = index.div(base, each), stride = stride // each, along = along }
+  return { node = node, base = index.div(base, each), stride = stride // each, along = along }
 end
 
 --- A factor by name, "left" or "right": as `lying` has it, or { packed = true, before = before the first call? }. `shifts`: its rows are

@@ -61,8 +61,9 @@ local function text_of(kernel, g, h)
   return template.complete(own, list, template.fill("tensor/templates/gathered", own, h) .. "\n" .. tensor.loop_text(own, h)), nodes, after.headers
 end
 
---- The kernels of a geometry of one set of steps; `t` as of M.shape.
-function M.kernels(kernel, geometry, t)
+--- The kernels of a geometry of one set of steps; its `cut` as of M.shape.
+function M.kernels(kernel, geometry)
+  local t = geometry.cut
   local h = holes(kernel, geometry, t)
   local all, packing, launch = pack.kernel(kernel, geometry, { "right" }, { right = h.BOCTETS }, pack.parts)
   local weights = all[1]

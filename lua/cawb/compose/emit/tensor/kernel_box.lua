@@ -1,4 +1,4 @@
--- kernel_box: convolutions of few channels, by generate/box.lua.
+-- kernel_box: convolutions of few channels, by box.lua.
 
 local accesses = require "cawb.compose.emit.accesses"
 local boxes = require "cawb.compose.emit.tensor.box"
@@ -11,18 +11,11 @@ local index = require "cawb.compose.ir.index"
 local prepared = require "cawb.compose.ir.prepared"
 local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local tensor = require "cawb.compose.emit.tensor.tensor"
+local tensor_conv = require "cawb.compose.emit.tensor.kernel_conv"
 
 local M = {}
 
-local LEAST = 1 << 24                 -- operations below which a library's call is as good
-
 local numel = grids.product
-
-local function terms(x)
-  local c = x.conv
-  local outputs = c.transposed and x.inputs[1] or x
-  return numel(outputs.shape) * numel(c.taps) * (c.transposed and x.shape[2] or x.inputs[1].shape[2]) // c.groups
-end
 
 local shape_of = shapes.once(function(chip, x) return boxes.shape(boxes.flat(conv.sizes(x)), chip) end)
 
@@ -31,7 +24,7 @@ function M.serves(x, options)
   if x.dtype ~= "float32" or x.inputs[1].dtype ~= "float32" or x.inputs[2].dtype ~= "float32" then return nil, "it is for float32" end
   local d = boxes.flat(conv.sizes(x))
   if d.each < 8 or d.channels * numel(d.window) < 8 then return nil, "it has too few channels" end
-  if 2 * terms(x) < (options.least or LEAST) then return nil, "it is too small" end
+  if tensor_conv.operations(x) < (options.least or tensor_conv.LEAST) then return nil, "it is too small" end
   if numel(d.out) * d.each * d.groups * d.batch >= 1 << 40 then return nil, "it is too large" end
   local loop, why = tensor.loop(options.chip, options.emulate)
   if not loop then return nil, why end
@@ -54,16 +47,11 @@ function M.cost(x, options)
     4 * (0.2 * boxes_all * reads + numel(x.inputs[1].shape) + numel(x.shape)))
 end
 
-local function is_parameter(node)
-  while node.kind == "view" and not node.stored do node = node.inputs[1] end
-  return prepared.is(node)
-end
-
 -- The kernel that brings weights into their order reads nothing else: it may run once, before the first call.
 local function weights_alone(kernel, x)
   local a = accesses.new(kernel, x)
   local text = conv.weight(a, x)
-  local own = a:describe { weight = text, prepare = is_parameter(x.inputs[2]) or nil }
+  local own = a:describe { weight = text, prepare = prepared.is(x.inputs[2]) or nil }
   own.name = kernel.name .. "_weights"
   return own, a.headers
 end
@@ -80,7 +68,7 @@ local function without_parts(kernel, shape)
   return parts and own or kernel, parts
 end
 
--- The convolution, how it is cut, the kernel without parts of sums, and these; raises a refusal.
+-- The convolution, how it is cut, the kernel without parts of sums, and these; raises a refusal. Options as for `serves`.
 local function chosen(kernel, options)
   local x = accesses.anchor(kernel, { conv = true })
   local shape, why = M.serves(x, options)
@@ -89,11 +77,8 @@ local function chosen(kernel, options)
   local write = conv.write(x)
   accesses.follow(own, x, write)
   if parts then accesses.walk(own, x, write.known):value(parts.inputs[1], conv.at(x)) end
-  return x, shape, own, parts
+  return { x = x, shape = shape, kernel = own, parts = parts }
 end
-
---- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
-function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
 
 -- The value of a result that is summed, and the place of the sum.
 local function add_parts(a, d, x, parts)
@@ -102,19 +87,17 @@ local function add_parts(a, d, x, parts)
   d.squares, d.parts = parts.squares, parts
 end
 
---- See the README; options as for `serves`.
-function M.generate(kernel, options)
-  local x, shape, parts
-  x, shape, kernel, parts = chosen(kernel, options)
+local function make(_, c)
+  local x, kernel = c.x, c.kernel
   local a, d = conv.describe(kernel, x)
   boxes.flat(d)
-  if parts then add_parts(a, d, x, parts) end
+  if c.parts then add_parts(a, d, x, c.parts) end
   d.weight = conv.weight(a, x)
   if x.inputs[3] then d.bias = a:value(x.inputs[3], { index.var("o", x.shape[2]) }) end
   local own, headers = weights_alone(kernel, x)
-  local made = a:finish(boxes.generate(a:describe(d), shape, own))
+  local made = a:finish(boxes.generate(a:describe(d), c.shape, own))
   for header in pairs(headers) do made.headers[header] = true end
   return made
 end
 
-return M
+return expression.family(M, chosen, make)

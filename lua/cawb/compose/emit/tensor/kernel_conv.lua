@@ -8,9 +8,9 @@ local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
+local family = require "cawb.compose.emit.tensor.family"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
-local legal = require "cawb.compose.emit.tensor.legal"
 local literal = require "cawb.compose.ir.literal"
 local library = require "cawb.compose.ir.library"
 local pack = require "cawb.compose.emit.tensor.pack"
@@ -22,7 +22,7 @@ local tiles = require "cawb.compose.emit.tensor.tiles"
 
 local M = {}
 
-local LEAST = 1 << 24                 -- operations below which a library's call is as good
+M.LEAST = 1 << 24                     -- operations below which a library's call is as good
 local FULL = { 4, 0.06 }              -- a wide range has kernels of its own where these launches take no more than this share of the time
 
 local product, ceil = grids.product, template.ceil
@@ -67,6 +67,11 @@ local function count_function(kernel, p, depth)
 end
 
 -- ---- the result
+
+-- Whether a kernel stores a single node of the convolution's shape.
+local function stores(kernel, x)
+  return #kernel.roots == 1 and graphs.same(kernel.roots[1].shape, x.shape)
+end
 
 -- A block of what holds where expressions are not negative; whether there is one.
 local function open_where(body, guards)
@@ -216,7 +221,7 @@ function M.serves(x, options)
   if not dtype and (x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32") then return nil, "it is for float32 and 16-bit types" end
   local channels, columns = shapes.each(x)
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
-  if 2 * terms(x, c, channels) < (options.least or LEAST) then return nil, "it is too small" end
+  if 2 * terms(x, c, channels) < (options.least or M.LEAST) then return nil, "it is too small" end
   local p = best_shape(options.chip, x)
   if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
   if not M.fits(x, options) then return nil, "its packed input takes too much memory" end
@@ -229,12 +234,12 @@ function M.cost(x, options)
   return seconds(options.chip, x, x.conv, best_shape(options.chip, x))
 end
 
---- A convolution as a geometry of tensor.lua; nil where its weights do not lie in memory. Options as for `serves`.
+--- A convolution as a geometry of tensor.lua; raises a refusal. Options as for `serves`.
 function M.geometry(kernel, x, options)
   local c = x.conv
   local p, channels, columns = best_shape(options.chip, x)
-  local weights = weight_reader(kernel, x, c, p, channels, columns)
-  if not weights then return nil end
+  if not stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
+  local weights = weight_reader(kernel, x, c, p, channels, columns) or expression.refuse "its weights do not lie in memory"
   local view = shapes.pixels(x, c, p, channels)
   local steps = ceil(view.shape[3], 64) * #p.taps
   return {
@@ -250,31 +255,9 @@ function M.geometry(kernel, x, options)
     write = function(body, r, names) write(body, x, c, p, columns, r, names) end }
 end
 
---- Whether a kernel stores a single node of the convolution's shape.
-function M.stores(kernel, x)
-  local root = kernel.roots[1]
-  return #kernel.roots == 1 and graphs.same(root.shape, x.shape)
+-- A convolution of one tap and 16-bit numbers need not be packed.
+local function geometry_of(kernel, x, options)
+  return sixteen.type_of(x) and point.serves(x, tiles.ROWS) and stores(kernel, x) and point.geometry(x, options.chip) or M.geometry(kernel, x, options)
 end
 
--- The geometry of a kernel; raises a refusal.
-local function chosen(kernel, options)
-  local x = kernel.members[1] or kernel.roots[1]
-  local fine, why = M.serves(x, options)
-  if not fine then expression.refuse(why) end
-  if not M.stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
-  local geometry = sixteen.type_of(x) and point.serves(x, tiles.ROWS) and point.geometry(x, options.chip) or M.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
-  legal.check(kernel, geometry, { geometry.left, geometry.right })
-  return geometry
-end
-
---- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
-function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
-
---- The kernels of a convolution (README). `kernel.roots` is the convolution, or a node of its shape that follows from it element by
---- element; then the convolution is the kernel's member. Options as for `serves`.
-function M.generate(kernel, options)
-  local geometry = chosen(kernel, options)
-  return (geometry.dtype and sixteen or tensor).kernels(kernel, geometry, tensor.loop(options.chip, true))
-end
-
-return M
+return family(M, geometry_of)

@@ -3,10 +3,11 @@
 local costs = require "cawb.compose.cost.products"
 local epilogue = require "cawb.compose.emit.tensor.epilogue"
 local expression = require "cawb.compose.emit.expression"
+local factors = require "cawb.compose.emit.tensor.factors"
+local family = require "cawb.compose.emit.tensor.family"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
-local legal = require "cawb.compose.emit.tensor.legal"
 local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local types = require "cawb.torch.types"
@@ -114,7 +115,7 @@ end
 -- A factor. `along`: whether neighbours along k are neighbours in memory, rather than rows are.
 local function factor(kernel, s, rows, element)
   local f = { rows = rows, depth = s.k, element = element }
-  local place, from = legal.place(kernel, s.batch, f)
+  local place, from = factors.place(kernel, s.batch, f)
   f.loads, f.along = place ~= nil, not place or index.stride(place, "k") == 1 or index.stride(place, "row") ~= 1
   f.jumps = place and not index.stride(place, "k")
   f.aligned = f.along and from and from.extent and index.divisible(index.add(place, index.var("k", s.k), -1), 4)
@@ -158,10 +159,7 @@ local function hidden(root, x, s)
 end
 
 -- The geometry of a kernel (tensor.lua); raises a refusal.
-local function chosen(kernel, options)
-  local x = kernel.members[1] or kernel.roots[1]
-  local fine, why = M.serves(x, options)
-  if not fine then expression.refuse(why) end
+local function geometry_of(kernel, x, options)
   for _, root in ipairs(kernel.roots) do
     if graphs.numel(root.shape) ~= graphs.numel(x.shape) then expression.refuse "it stores results of its own size" end
   end
@@ -177,18 +175,7 @@ local function chosen(kernel, options)
   geometry.leaves = a.dtype:find "^float8" and b.dtype:find "^float8" and x.eight ~= "fast"
   if geometry.dtype and geometry.dtype:find "^float8" then geometry.left, geometry.right = sixteen.words(geometry.left, a.dtype), sixteen.words(geometry.right, b.dtype) end
   geometry.apart = geometry.apart and geometry.left.jumps and geometry.right.jumps
-  legal.check(kernel, geometry, { geometry.left, geometry.right })
   return geometry
 end
 
---- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
-function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
-
---- The kernels of a product (README): `kernel.roots` are the product, or nodes that follow it element by element, the product being
---- the one member. Options as for `serves`.
-function M.generate(kernel, options)
-  local geometry = chosen(kernel, options)
-  return (geometry.dtype and sixteen or tensor).kernels(kernel, geometry, tensor.loop(options.chip, true))
-end
-
-return M
+return family(M, geometry_of)

@@ -1,10 +1,9 @@
--- kernel_point: convolutions of one tap, by generate/gathered.lua: their input is not packed.
+-- kernel_point: convolutions of one tap, by gathered.lua: their input is not packed.
 
 local costs = require "cawb.compose.cost.products"
-local expression = require "cawb.compose.emit.expression"
+local family = require "cawb.compose.emit.tensor.family"
 local gathered = require "cawb.compose.emit.tensor.gathered"
 local grids = require "cawb.compose.emit.grids"
-local legal = require "cawb.compose.emit.tensor.legal"
 local point = require "cawb.compose.emit.tensor.point"
 local shapes = require "cawb.compose.emit.tensor.conv_shape"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -49,21 +48,8 @@ function M.cost(x, options)
   return costs.point(options.chip, bytes, gathered.seconds(options.chip, t))
 end
 
--- The geometry of a kernel, and how it is cut; raises a refusal.
-local function chosen(kernel, options)
-  local x = kernel.members[1] or kernel.roots[1]
-  local t, why = M.serves(x, options)
-  if not t then expression.refuse(why) end
-  if not tensor_conv.stores(kernel, x) then expression.refuse "it stores one result of its own shape" end
-  local geometry = tensor_conv.geometry(kernel, x, options) or expression.refuse "its weights do not lie in memory"
-  legal.check(kernel, geometry, { geometry.right })
-  return geometry, t
-end
-
---- Whether M.generate makes a kernel; or nil and why not. Options as for `serves`.
-function M.accepts(kernel, options) return expression.attempt(chosen, kernel, options) end
-
---- See the README; options as for `serves`.
-function M.generate(kernel, options) return gathered.kernels(kernel, chosen(kernel, options)) end
-
-return M
+return family(M, function(kernel, x, options, t)
+  local geometry = tensor_conv.geometry(kernel, x, options)
+  geometry.cut = t
+  return geometry
+end)

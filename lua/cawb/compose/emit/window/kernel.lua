@@ -8,8 +8,6 @@ local lists = require "cawb.base.lists"
 local types = require "cawb.torch.types"
 local windows = require "cawb.compose.emit.window.text"
 
-local M = {}
-
 local ops = { max = true, min = true, sum = true }
 
 -- Whether a value needs memory, through nodes that are not stored.
@@ -161,11 +159,7 @@ local function chosen(kernel)
   return { x = x, from = from, ahead = ahead, d = d, one = one, four = all, planes = select(2, place(outs(moves), ahead)) }
 end
 
---- Whether M.generate makes a kernel; or nil and why not: it is no pooling, or its threads would hold too much.
-function M.accepts(kernel) return expression.attempt(chosen, kernel) end
-
-function M.generate(kernel, options, chip)
-  local c = chosen(kernel)
+local function make(kernel, c, options, chip)
   local a, d = accesses.new(kernel, c.x), c.d
   d.load, d.planes = a:value(c.from, (place(c.from.shape, c.ahead))), c.planes
   local list = types.size(c.from.dtype) == 4 and four(c.from.shape, c.ahead)
@@ -174,4 +168,4 @@ function M.generate(kernel, options, chip)
   return a:finish(windows.generate(a:describe(d), options, chip))
 end
 
-return M
+return expression.family({}, chosen, make)

@@ -1,16 +1,24 @@
--- kernel: sums of values that lie together by their keys, with what follows from them, for the generator of segments.
+-- segment: sums of values that lie together by their keys, with what follows from them. Results are numbered (o, place, i) as elements of a
+-- scan, i counting packs of neighbours. A first launch finds where the keys of each place begin, by halving.
 
 local accesses = require "cawb.compose.emit.accesses"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
-local segments = require "cawb.compose.emit.segment.text"
+local template = require "cawb.compose.emit.template"
 
-local M = {}
+local ceil, sums = template.ceil, accesses.sums
 
-local sums = accesses.sums
+-- Access functions: keys, values, where among all bounds that of a place is, and results.
+local functions = {
+  "long long key(INDEX o, int k, INDEX i)",
+  "void load(T *v, INDEX o, int k, INDEX i)",
+  "INDEX bound(INDEX o, int place, INDEX i)",
+  "void store(INDEX o, int place, INDEX i, const T *sum)" }
 
-local WIDE = 4        -- neighbours of a thread
+local WIDE = 4              -- neighbours of a thread
+local STRETCH = 32          -- terms of a sum that are added one after the other
+local ALONE = 256           -- keys that may all be one thread's
 
 -- Neighbours that have the same keys: those behind the axis, where the keys are of one element there.
 local function vector_of(x, keys)
@@ -36,8 +44,6 @@ local function described(kernel)
   return { x = x, v = v, write = write }
 end
 
-function M.accepts(kernel) return expression.attempt(described, kernel) end
-
 -- The number of a place's bound: bounds are one more than places, along the axis of the keys.
 local function bound(x, keys)
   local rows = x.shape[x.axis] + 1
@@ -46,8 +52,22 @@ local function bound(x, keys)
   return index.ravel(i, index.with(keys.shape, x.axis, rows))
 end
 
-function M.generate(kernel, options)
-  local c = described(kernel)
+-- The kernels of a description: outer results in front of the axis, places along it, inner packs behind it, of `vector` neighbours each; n keys
+-- along the axis, lines of them in front of it, and behind it. `how.lanes`: threads of a sum, a power of two below 32.
+local function made(d, how)
+  local total, bounds = d.outer * d.places * d.inner, d.lines * (d.places + 1) * d.behind
+  if total == 0 then return { text = "", launches = {} } end
+  local lanes = how and how.lanes or d.n <= ALONE and 1 or 4
+  local h = { T = d.type, LANES = lanes, VECTOR = d.vector, STRETCH = STRETCH, INDEX = template.index(math.max(total * d.vector, bounds)) }
+  local list = lists.map(functions, function(declaration) return (declaration:gsub("INDEX", h.INDEX)) end)
+  local room = { scratch = d.name .. "_starts", dtype = "int32", numel = bounds }
+  local text = template.fill("segment/segment", d, h)
+  return { text = template.complete(d, template.functions(d, list), text), launches = {
+    template.launch(d, "_bounds", ceil(bounds, 256), 256, room, d.n, d.places, d.behind, bounds),
+    template.launch(d, "", ceil(total, 256 // lanes), 256, room, d.places, d.inner, total) } }
+end
+
+local function make(kernel, c, options)
   local x, v = c.x, c.v
   local values, keys = table.unpack(x.inputs)
   local a, n, outer, places, inner = accesses.new(kernel, x), values.shape[x.axis], accesses.around(x.shape, x.axis)
@@ -56,7 +76,7 @@ function M.generate(kernel, options)
   d.key = a:value(keys, accesses.along(keys.shape, x.axis, index.var("k", n)))
   d.load = a:values(values, pack(values.shape, x.axis, index.var("k", n), v))
   d.bound, d.store = ("return %s;"):format(index.c(bound(x, keys))), a:write(c.write)
-  return a:finish(segments.generate(a:describe(d), options))
+  return a:finish(made(a:describe(d), options))
 end
 
-return M
+return expression.family({}, described, make)

@@ -1,24 +1,19 @@
--- scan/text: running sums, products and extremes along one axis. The elements are numbered (o, k, i): axes in front, the
--- axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead
--- take the parts' totals, and the totals before each part.
+-- scan: running sums, products and extremes along one axis, with what stands ahead of them and behind. The elements are numbered (o, k, i):
+-- axes in front, the axis, axes behind it. Each block takes a part of the axis; where there are several, two launches ahead take the parts'
+-- totals, and the totals before each part.
 
+local accesses = require "cawb.compose.emit.accesses"
 local cuda = require "cawb.compose.ir.tree.cuda"
-local text = require "cawb.compose.ir.tree.text"
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
 local template = require "cawb.compose.emit.template"
+local text = require "cawb.compose.ir.tree.text"
 
 local M = {}
 
-local ceil = template.ceil
+local ceil, sums = template.ceil, accesses.sums
 
----@class cawb.Scan: a description (template.lua), and
----@field op string          "sum", "prod", "max", "min" or "logsumexp", the logarithm of a sum of exponentials
----@field type string        of the sums, in C
----@field outer integer      elements in front of the axis
----@field n integer          along it
----@field inner integer      behind it
----@field exclusive boolean? each element is left out of its own sum
----@field reverse boolean?   from the end of the axis to its beginning
---- and its access functions, those of four where inner is 1 and n a multiple of 4.
+-- Access functions, those of four where inner is 1 and n a multiple of 4.
 local functions = {
   "T load(long long o, int k, long long i)",
   "void store(long long o, int k, long long i, T value, T own)",      -- what follows the sum and the element itself
@@ -132,14 +127,60 @@ local function columns(d, how, sms)
     launches(d, blocks, d.outer * d.inner, { 32, h.SLICES }, { d.n, d.inner, part, parts })
 end
 
---- The kernels of a scan. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of the axis. If inner is above 1,
---- slices of a block (at most 32) instead of threads. `sms`: multiprocessors.
----@param d cawb.Scan
----@return table made  { text, launches }
-function M.generate(d, how, sms)
+--- The kernels of a description (template.lua): type of the sums in C; op, "sum", "prod", "max", "min" or "logsumexp", the logarithm of a sum
+--- of exponentials; outer, n and inner elements; exclusive, whether each element is left out of its own sum; reverse, from the end of the axis
+--- to its beginning. `how`: threads (a power of two, 32 to 1024), packs of a thread, parts of the axis. If inner is above 1, slices of a block
+--- (at most 32) instead of threads. `sms`: multiprocessors.
+function M.made(d, how, sms)
   if d.outer * d.n * d.inner == 0 then return { text = "", launches = {} } end
   local text, list = (d.inner == 1 and rows or columns)(d, how or {}, sms)
   return { text = template.complete(d, template.functions(d, functions), text), launches = list }
 end
 
-return M
+-- From the end: the k-th element of memory is that many from the end of the running sum.
+local function counted(k, n, reverse) return reverse and index.back(k, n) or k end
+
+-- What is written of each element, and of four neighbours if there are packs of them: { known =, at = } as Accesses:write takes them.
+local function writes(x, reverse)
+  local _, n, inner = accesses.around(x.shape, x.axis)
+  local function at(k) return accesses.along(x.shape, x.axis, counted(k, n, reverse)) end
+  local function root_at(k) return accesses.same_place(x, accesses.along(x.shape, x.axis, k)) end
+  local k, type = index.var("k", n), sums[x.dtype]
+  local one, four = { known = { { x, at(k), "value" }, { x.inputs[1], at(k), "own" } }, at = { root_at(k) }, load = at(k) }, nil
+  if inner == 1 and n % 4 == 0 and n > 0 and (type == "float" or type == "int") then
+    four = { known = {}, at = {}, load = {} }
+    for lane, e in ipairs(accesses.neighbours(n, 4)) do
+      local i = at(e)
+      four.load[lane], four.at[lane] = i, root_at(e)
+      four.known[2 * lane - 1] = { x, i, ("v[%d]"):format(lane - 1) }
+      four.known[2 * lane] = { x.inputs[1], i, ("own[%d]"):format(lane - 1) }
+    end
+  end
+  return one, four
+end
+
+-- Refuses where the results cannot be written in this direction.
+local function check(kernel, x, reverse)
+  accesses.follow(kernel, x, writes(x, reverse))
+  return { x = x, reverse = reverse }
+end
+
+-- The scan, and whether it goes through memory from the end because an epilogue reverses the axis; raises a refusal.
+local function chosen(kernel)
+  local x = accesses.anchor(kernel, { scan = true })
+  if not sums[x.dtype] then expression.refuse("no scan sums " .. x.dtype) end
+  return expression.attempt(check, kernel, x, false) or check(kernel, x, true)
+end
+
+local FIRST = "const int t = k / 4;"
+
+local function make(kernel, c, options, chip)
+  local x, one, four = c.x, writes(c.x, c.reverse)
+  local a, outer, n, inner = accesses.new(kernel, x), accesses.around(x.shape, x.axis)
+  local d = { op = x.op, type = sums[x.dtype], outer = outer, n = n, inner = inner, reverse = c.reverse, exclusive = x.exclusive }
+  d.load, d.store = a:value(x.inputs[1], one.load), a:write(one)
+  if four then d.load4, d.store4 = a:values(x.inputs[1], four.load, FIRST), a:write(four, FIRST) end
+  return a:finish(M.made(a:describe(d), options, chip.sms))
+end
+
+return expression.family(M, chosen, make)

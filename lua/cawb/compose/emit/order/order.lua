@@ -1,22 +1,18 @@
--- order/text: sort, argsort and topk along one axis. The elements are numbered (o, k, i) as those of a scan. Of
--- equal values the first comes first, NaN is above all numbers, and zeros are equal, as in PyTorch's
--- stable sort. Short lines: a bitonic network in shared memory. A few of a long line: found by
--- digits. Else: runs, merged.
+-- order: sort, argsort and topk along one axis, with an epilogue (their values, above all). The elements are numbered (o, k, i) as those of
+-- a scan. Of equal values the first comes first, NaN is above all numbers, and zeros are equal, as in PyTorch's stable sort. Short lines: a
+-- bitonic network in shared memory. A few of a long line: found by digits. Else: runs, merged.
 
+local accesses = require "cawb.compose.emit.accesses"
+local expression = require "cawb.compose.emit.expression"
+local index = require "cawb.compose.ir.index"
 local template = require "cawb.compose.emit.template"
+local types = require "cawb.torch.types"
 
 local M = {}
 
 local ceil = template.ceil
 
----@class cawb.Order: a description (template.lua), and
----@field type string       of an element, in C
----@field outer integer     elements in front of the axis
----@field n integer         along it
----@field inner integer     behind it
----@field most integer?     how many of each line are wanted (n)
----@field largest boolean?  the largest first
---- and its access functions; `at` is where the value was.
+-- Access functions; `at` is where the value was.
 local functions = { "T load(long long o, int k, long long i)", "void store(long long o, int k, long long i, T value, long long at)" }
 
 local SHORT = 2048         -- elements that a block sorts
@@ -78,11 +74,10 @@ local function is_selected(d, lines, most)
     and (lines >= 16 or d.n <= 131072)
 end
 
---- The kernels of a sort. `how`: short, the elements that a block sorts (a power of two, at most 2048); select,
---- whether to look for the wanted ones by digits (32 bits at most).
----@param d cawb.Order
----@return table made  { text, launches }
-function M.generate(d, how)
+--- The kernels of a description (template.lua): type, outer, n and inner elements, of which the first `most` of each line are wanted (n), and
+--- largest, whether the largest come first. `how`: short, the elements that a block sorts (a power of two, at most 2048); select, whether to
+--- look for the wanted ones by digits (32 bits at most).
+function M.made(d, how)
   how = how or {}
   local lines, most, short = d.outer * d.inner, d.most or d.n, how.short or SHORT
   if lines * most == 0 then return { text = "", launches = {} } end
@@ -93,4 +88,23 @@ function M.generate(d, how)
   return { text = template.complete(d, template.functions(d, functions), text), launches = launches }
 end
 
-return M
+-- The order, and what is written of its element k; raises a refusal.
+local function chosen(kernel)
+  local x = accesses.anchor(kernel, { order = true })
+  local place = accesses.along(x.shape, x.axis, index.var("k", x.shape[x.axis]))
+  local write = accesses.written(x, { place }, "at")
+  accesses.follow(kernel, x, write)
+  return { x = x, write = write }
+end
+
+local function make(kernel, c, options)
+  local x, from = c.x, c.x.inputs[1]
+  local outer, n, inner = accesses.around(from.shape, x.axis)
+  local a = accesses.new(kernel, x)
+  local d = { type = types.register(from.dtype), outer = outer, n = n, inner = inner, most = x.shape[x.axis], largest = x.largest }
+  d.load = a:value(from, accesses.along(from.shape, x.axis, index.var("k", n)))
+  d.store = a:write(c.write)
+  return a:finish(M.made(a:describe(d), options))
+end
+
+return expression.family(M, chosen, make)
