@@ -77,7 +77,7 @@ end)
 
 -- ---- zeros by construction
 
-local made = require "cawb.compose.operators.diagonal"
+local made = require "cawb.compose.operators.copies"
 
 local function diagonal(g, name, shape, args)
   local ahead = { table.unpack(shape, 1, #shape - 2) }

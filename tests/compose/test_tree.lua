@@ -8,7 +8,6 @@ local degree = require "cawb.compose.ir.tree.degree"
 local evaluate = dofile "tests/support/evaluate.lua"
 local match = require "cawb.compose.ir.tree.match"
 local shift = require "cawb.compose.ir.tree.shift"
-local terms = require "cawb.compose.ir.tree.terms"
 local text = require "cawb.compose.ir.tree.text"
 local tree = require "cawb.compose.ir.tree"
 
@@ -212,7 +211,7 @@ end)
 
 check.test("an added operand is taken away, and nothing else", function()
   local function without(line, k)
-    local left = terms.without(read(line), k)
+    local left = shift.without(read(line), k)
     return left and text.write(left)
   end
   check.equal(without("A + B", 1), "A")
@@ -223,7 +222,7 @@ check.test("an added operand is taken away, and nothing else", function()
   end
   local found = 0
   for _, t in ipairs(drawn(400, 4, polynomial)) do
-    local left, at = terms.without(t, 1), values()
+    local left, at = shift.without(t, 1), values()
     if left then
       found = found + 1
       at[1] = 0.0

@@ -59,7 +59,7 @@ check.test("shared memory and multiprocessors of a chip", function()
     local figures, chip = dofile(path), chips.named(path)
     for key, value in pairs(figures) do check.equal(chip[key], value, path) end
   end
-  check.equal(found({ "lua/cawb/compose", "strategies" }, "%f[%w.]132%f[^%w.][^0-9]", { ["lua/cawb/compose/ir/functions.lua"] = "digamma" }), "")
+  check.equal(found({ "lua/cawb/compose", "strategies" }, "%f[%w.]132%f[^%w.][^0-9]", { ["lua/cawb/compose/ir/operations.lua"] = "digamma" }), "")
   check.equal(found({ "lua/cawb/compose" }, "%[[789]%d%] = ", {}), "")
   check.equal(found({ "lua/cawb/compose" }, "%d%d+ << 10", {}), "")
   check.equal(found({ "lua/cawb/compose" }, "sm_%d", { ["lua/cawb/compose/candidate.lua"] = "an example", ["lua/cawb/compose/cost/rates.lua"] = "a message" }), "")

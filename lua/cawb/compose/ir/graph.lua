@@ -106,11 +106,9 @@ function Graph:flat(x) return self:reshape(x, { M.numel(x.shape) }) end
 --- Dimension d of the result is dimension order[d] of x.
 function Graph:permute(x, order)
   local shape = lists.map(order, function(from) return x.shape[from] end)
-  return self:view(x, shape, function(i)
-    local j = {}
-    for d, from in ipairs(order) do j[from] = i[d] end
-    return j
-  end)
+  local back = {}
+  for d, from in ipairs(order) do back[from] = d end
+  return self:view(x, shape, function(i) return lists.map(back, function(d) return i[d] end) end)
 end
 
 --- As PyTorch broadcasts: dimensions of one, and those ahead that x has not, repeat.
@@ -190,17 +188,14 @@ function Graph:vector(x, d, rank)
   return self:reshape(x, lists.times(rank, function(e) return e == d and x.shape[1] or 1 end))
 end
 
+--- The shape that nodes have together, as PyTorch broadcasts.
 function M.together(nodes)
-  local shape = {}
-  for _, x in ipairs(nodes) do
-    local ahead = #x.shape - #shape
-    for _ = 1, ahead do table.insert(shape, 1, 1) end
-    for d, n in ipairs(x.shape) do
-      local at = #shape - #x.shape + d
-      if shape[at] == 1 then shape[at] = n end
-    end
-  end
-  return shape
+  local rank = 0
+  for _, x in ipairs(nodes) do rank = math.max(rank, #x.shape) end
+  return lists.times(rank, function(d)
+    local long = lists.first(nodes, function(x) return (x.shape[d - rank + #x.shape] or 1) ~= 1 end)
+    return long and long.shape[d - rank + #long.shape] or 1
+  end)
 end
 
 --- Element by element: a tree (ir/tree.lua) or its line, computed in the type `cast`; operands for which `casts` has a type, in that type.

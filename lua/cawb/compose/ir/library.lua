@@ -27,6 +27,9 @@ function M.layout(x)
   return { node = node, shape = x.shape, strides = strides, offset = place.base }
 end
 
+-- A layout with another shape, or other strides.
+local function as(l, shape, strides) return { node = l.node, shape = shape, strides = strides, offset = l.offset } end
+
 -- Dimensions [1, to] as one batch: how many, and how far apart; nil where they are no such.
 local function batch(l, to)
   local count, stride = 1, 0
@@ -48,9 +51,8 @@ local function matrix(l)
   local count, stride = batch(l, r - 2)
   if not (rows or columns) or not count then return nil end
   if rows then column, row = 1, m == 1 and n or row else row, column = 1, n == 1 and m or column end
-  local shape, strides = { m, n }, { row, column }
-  if count > 1 then shape, strides = { count, m, n }, { stride, row, column } end
-  return { node = l.node, shape = shape, strides = strides, offset = l.offset }
+  if count > 1 then return as(l, { count, m, n }, { stride, row, column }) end
+  return as(l, { m, n }, { row, column })
 end
 
 -- Contiguous, or with the channels last, as conv takes it.
@@ -61,13 +63,13 @@ local function image(l)
     local strides, step = {}, 1
     for k = rank, 1, -1 do strides[order[k]], step = step, step * l.shape[order[k]] end
     local lies = lists.all(l.shape, function(n, d) return n <= 1 or l.strides[d] == strides[d] end)
-    if lies then return { node = l.node, shape = l.shape, strides = strides, offset = l.offset } end
+    if lies then return as(l, l.shape, strides) end
   end
 end
 
 local function vector(l)
   if #l.shape ~= 1 or (l.shape[1] > 1 and l.strides[1] ~= 1) then return nil end
-  return { node = l.node, shape = l.shape, strides = { 1 }, offset = l.offset }
+  return as(l, l.shape, { 1 })
 end
 
 local function take(x, input)

@@ -9,10 +9,7 @@ local M = {}
 local gates = { lstm = 4, gru = 3, rnn_tanh = 1, rnn_relu = 1 }
 
 -- One of the leading dimension.
-local function at(g, x, n)
-  local shape = { table.unpack(x.shape, 2) }
-  return g:view(x, shape, function(i) return { index.const(n), table.unpack(i) } end)
-end
+local function at(g, x, n) return g:reshape(g:slice(x, 1, n, 1), { table.unpack(x.shape, 2) }) end
 
 local function transposed(g, w) return g:permute(w, { 2, 1 }) end
 

@@ -42,6 +42,8 @@ local hard = "(A < -3.0 ? 0.0 : A > 3.0 ? 6.0 : A + 3.0) * 0.16666666666666666"
 local unlike = "fmod(A, B) != 0.0 && (B < 0.0) != (fmod(A, B) < 0.0)"
 local floored = "(B == 0.0 ? A / B : rint((A - fmod(A, B)) / B - (" .. unlike .. " ? 1.0 : 0.0)))"
 
+local whole_quotient = "(A / B - (A % B != 0 && (A < 0) != (B < 0)))"
+
 -- For float types, and where `whole` has none, for the others too.
 local float = {
   abs = "abs(A)", exp = "exp(A)", exp2 = "exp2(A)", expm1 = "expm1(A)", log = "log(A)",
@@ -146,10 +148,7 @@ local whole = {
   nan_to_num = "A", isnan = "false", isinf = "false", isfinite = "true", signbit = "A < 0",
   bitwise_not = function(_, dtype) return dtype == "bool" and "!A" or "~A" end,
   remainder = "(A % B + (A % B != 0 && (A % B < 0) != (B < 0) ? B : 0))", fmod = "A % B",
-  floor_divide = "(A / B - (A % B != 0 && (A < 0) != (B < 0)))",
-  div = function(args)
-    return args.rounding_mode == "floor" and "(A / B - (A % B != 0 && (A < 0) != (B < 0)))" or "A / B"
-  end,
+  floor_divide = whole_quotient, div = function(args) return args.rounding_mode == "floor" and whole_quotient or "A / B" end,
   pow = function(args) return args.exponent == 2 and "A * A" or args.exponent == 3 and "A * A * A" or nil end,
   gcd = "gcd(A, B)", bitwise_left_shift = "(A << B)", bitwise_right_shift = "(A >> B)",
 }

@@ -68,17 +68,18 @@ function M.logsumexp(g, op)
   return { g:reshape(g:map("log(A) + B", x.dtype, { sum, base }), op.out[1].shape) }
 end
 
-local function variance(g, op, root)
-  local x, axes = joined(g, op)
-  local less = op.args.correction or op.args.unbiased == false and 0 or 1
-  local sum, middle, lost = tools.deviations(g, x, axes)
-  local n = math.max(0, tools.count(x.shape, axes) - less)
-  local spread = g:map(root and "sqrt(A / B)" or "A / B", x.dtype, { sum, g:fill(n, {}, x.dtype) })
-  return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(tools.whole(g, middle, lost), op.out[2].shape) or nil }
+local function variance(line)
+  return function(g, op)
+    local x, axes = joined(g, op)
+    local less = op.args.correction or op.args.unbiased == false and 0 or 1
+    local sum, middle, lost = tools.deviations(g, x, axes)
+    local n = math.max(0, tools.count(x.shape, axes) - less)
+    local spread = g:map(line, x.dtype, { sum, g:fill(n, {}, x.dtype) })
+    return { g:reshape(spread, op.out[1].shape), op.out[2] and g:reshape(tools.whole(g, middle, lost), op.out[2].shape) or nil }
+  end
 end
 
-function M.var(g, op) return variance(g, op, false) end
-function M.std(g, op) return variance(g, op, true) end
+M.var, M.std = variance "A / B", variance "sqrt(A / B)"
 M.var_mean, M.std_mean = M.var, M.std
 
 -- The term of an element in a norm, and the norm from the sum, by its order.
@@ -140,7 +141,8 @@ local function reduced(g, x, how)
   return how == 1 and mean(g, x, axes) or g:reduce("sum", x, axes)
 end
 
-for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "soft_margin_loss", "binary_cross_entropy_with_logits" } do
+for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+                        "soft_margin_loss" } do
   M[name] = function(g, op)
     local dtype = op.out[1].dtype
     local positive = name:find "logits" and (op.by.pos_weight or g:fill(1, {}, dtype)) or nil

@@ -1,6 +1,5 @@
 -- heads: attention of several heads with its projections, in one operator, as nn.MultiheadAttention calls it in eval.
 
-local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
 local product = require "cawb.compose.operators.product"
 
@@ -8,16 +7,14 @@ local M = {}
 
 -- x w' + bias of matrices; of w and bias `count` rows from `first` on.
 local function projected(g, x, w, bias, first, count)
-  local factor = g:view(w, { w.shape[2], count }, function(i) return { index.plus(i[2], first), i[1] } end)
-  local added = g:view(bias, { count }, function(i) return { index.plus(i[1], first) } end)
+  local factor = g:view(w, { w.shape[2], count }, function(i) return { i[2] + first, i[1] } end)
+  local added = g:view(bias, { count }, function(i) return { i[1] + first } end)
   return product.addmm(g, { x = { added, x, factor }, args = {}, out = { x } })[1]
 end
 
 -- (batch, heads, rows, size) of a matrix whose columns from `first` on are those of the heads.
 local function split(g, x, shape, first)
-  return g:view(x, shape, function(i)
-    return { index.add(i[3], i[1], shape[3]), index.plus(index.add(i[4], i[2], shape[4]), first) }
-  end)
+  return g:view(x, shape, function(i) return { i[3] + shape[3] * i[1], i[4] + shape[4] * i[2] + first } end)
 end
 
 -- Queries, keys and values of the heads, by one product where they come from one tensor.

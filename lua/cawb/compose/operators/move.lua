@@ -53,7 +53,8 @@ function M.linspace(g, op)
   local function number(v) return g:fill(v, {}, dtype) end
   if n == 1 then return { g:fill(first, { 1 }, dtype) } end
   local step = n > 1 and (last - first) / (n - 1) or 0
-  return { g:map("(A < D ? B + C * A : E - C * (F - A))", dtype, { g:iota(n), number(first), number(step), number(n // 2), number(last), number(n - 1) }) }
+  return { g:map("(A < D ? B + C * A : E - C * (F - A))", dtype,
+    { g:iota(n), number(first), number(step), number(n // 2), number(last), number(n - 1) }) }
 end
 
 function M.eye(g, op)

@@ -13,7 +13,7 @@ local M = { table = {} }
 
 -- Rooms of operators; the operators of the first add up many elements: those of 16 bits are computed in float32 all the way.
 local summing = { "fold", "softmax_norm", "pool", "resize" }
-local others = { "move", "product", "order", "cell", "place", "diagonal", "special", "copies", "sample", "heads" }
+local others = { "move", "product", "order", "cell", "place", "special", "copies", "sample", "heads" }
 
 local sums = {}
 for k, room in ipairs(lists.joined(summing, others)) do

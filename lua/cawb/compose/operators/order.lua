@@ -2,7 +2,6 @@
 -- sums of exponentials, as scans.
 
 local index = require "cawb.compose.ir.index"
-local lists = require "cawb.base.lists"
 local tools = require "cawb.compose.operators.tools"
 local types = require "cawb.torch.types"
 
@@ -33,12 +32,7 @@ end
 function M.kthvalue(g, op)
   local x = op.x[1]
   local axis, shape = axis_of(x, op.args.dim), op.out[1].shape
-  local function last(node)
-    if #x.shape == 0 then return node end
-    return g:view(node, shape, function(i)
-      return lists.joined({ table.unpack(i, 1, axis - 1) }, { index.const(op.args.k - 1) }, { table.unpack(i, #shape == #x.shape and axis + 1 or axis) })
-    end)
-  end
+  local function last(node) return #x.shape == 0 and node or g:reshape(g:slice(node, axis, op.args.k - 1, 1), shape) end
   local values, places = ordered(g, x, axis, false, op.args.k)
   return { last(values), last(places) }
 end

@@ -128,15 +128,15 @@ M.index_fill = put("scatter", function(g, op, at)
   return g:broadcast(tools.taken(g, op.by.value, op.x[1].dtype), at.shape)
 end)
 
-M.index_copy = put("scatter", function(_, op) return op.by.source end)
+local function source_of(_, op) return op.by.source end
+
+M.index_copy, M.index_reduce = put("scatter", source_of), put("scatter_reduce", source_of)
 
 M.index_add = put("scatter_add", function(g, op)
   local source, alpha = op.by.source, op.args.alpha
   if alpha == nil or alpha == 1 then return source end
   return g:map("A * B", source.dtype, { source, g:fill(alpha, {}, source.dtype) })
 end)
-
-M.index_reduce = put("scatter_reduce", function(_, op) return op.by.source end)
 
 -- A list of dimensions with the `count` of them behind the first `ahead` in front, and the way back.
 local function to_front(rank, ahead, count)

@@ -92,11 +92,7 @@ function M.mv(g, op)
   return { g:reshape(product(g, a, g:reshape(v, { v.shape[1], 1 })), op.out[1].shape) }
 end
 
-function M.dot(g, op)
-  local n = op.x[1].shape[1]
-  local x = g:map("A * B", op.out[1].dtype, { op.x[1], op.x[2] })
-  return { g:reduce("sum", g:reshape(x, { n }), { true }) }
-end
+function M.dot(g, op) return { g:reduce("sum", g:map("A * B", op.out[1].dtype, { op.x[1], op.x[2] }), { true }) } end
 M.vdot = M.dot
 
 function M.addmv(g, op)

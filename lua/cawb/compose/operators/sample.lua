@@ -127,10 +127,9 @@ end
 local function members(g, op, bags, n)
   local offsets, at, shape = op.by.offsets, op.by.indices, { bags, n }
   local low = g:view(offsets, shape, function(i) return { i[1] } end)
-  local high = g:fill(n, {}, "int64")
   local last = offsets.shape[1] - 1
-  local bound = g:join(shape, { { offsets, function(i) return { index.plus(i[1], 1) } end,
-    function(i) return { index.back(i[1], last) } end }, { high, function() return {} end } })
+  local bound = g:join(shape, { { offsets, function(i) return { i[1] + 1 } end, function(i) return { index.back(i[1], last) } end },
+    { g:fill(n, {}, "int64"), function() return {} end } })
   local own = g:numbers(shape, 2)
   local inside = g:map("A >= B && A < C", "bool", { own, low, bound }, "int64")
   local skip = op.args.padding_idx
@@ -163,11 +162,10 @@ function M._embedding_bag_forward_only(g, op)
   local inside = members(g, op, bags, n)
   local shape, dtype = { bags, width, n }, table_.dtype
   local rows = rows_of(g, table_, at, width)
-  local terms, given = { wide(g, inside, shape, 1, 3), wide(g, rows, shape, 3, 2) }, op.by.per_sample_weights
-  terms[3] = mode == 2 and g:fill("-inf", {}, dtype) or g:fill(0, {}, dtype)
-  terms[4] = given and wide(g, given, shape, 3)
+  local given, least = op.by.per_sample_weights, g:fill(mode == 2 and "-inf" or 0, {}, dtype)
+  local terms = { wide(g, inside, shape, 1, 3), wide(g, rows, shape, 3, 2), least, given and wide(g, given, shape, 3) or nil }
   local term = g:map(given and "(A ? B * D : C)" or "(A ? B : C)", dtype, terms, nil, { "bool" })
-  if mode == 2 then term = g:map("(A != A ? B : A)", dtype, { term, g:fill("-inf", {}, dtype) }) end
+  if mode == 2 then term = g:map("(A != A ? B : A)", dtype, { term, least }) end
   local joined = g:reduce(mode == 2 and "max" or "sum", term, { [3] = true })
   if mode == 0 then return { joined } end
   if mode == 2 then joined = g:map("(B != B ? B : A)", dtype, { joined, first_of(g, inside, table_, at, width) }) end

@@ -5,17 +5,18 @@ local tools = require "cawb.compose.operators.tools"
 
 local M = {}
 
-local function softmax(logarithm)
+-- By a line of the exponentials and their sum; without one, the logarithm.
+local function softmax(line, finite)
   return function(g, op)
     local x, axes = tools.joined(g, op)
-    local e, base = tools.exponentials(g, x, axes)
+    local e, base = tools.exponentials(g, x, axes, finite)
     local sum = g:reduce("sum", e, axes, true)
-    if not logarithm then return { g:map("A * (1.0 / B)", x.dtype, { e, sum }) } end       -- one quotient a row
-    return { g:map(tools.below_top(x) .. " - log(C)", x.dtype, { x, base, sum }) }
+    return { line and g:map(line, x.dtype, { e, sum }) or g:map(tools.below_top(x) .. " - log(C)", x.dtype, { x, base, sum }) }
   end
 end
 
-M._softmax, M._log_softmax = softmax(false), softmax(true)
+M._softmax, M._log_softmax = softmax "A * (1.0 / B)", softmax()              -- one quotient a row
+M._safe_softmax = softmax("(B == 0.0 ? 0.0 : A / B)", true)                  -- rows of -inf alone are zeros
 
 -- The gradient of a softmax, from the gradient of its output.
 local function handed_back(logarithm)
@@ -31,12 +32,6 @@ local function handed_back(logarithm)
 end
 
 M._softmax_backward_data, M._log_softmax_backward_data = handed_back(false), handed_back(true)
-
-M._safe_softmax = function(g, op)                 -- rows of -inf alone are zeros
-  local x, axes = tools.joined(g, op)
-  local e = tools.exponentials(g, x, axes, true)
-  return { g:map("(B == 0.0 ? 0.0 : A / B)", x.dtype, { e, g:reduce("sum", e, axes, true) }) }
-end
 
 local function reciprocal(g, variance, eps)
   return g:map("1.0 / sqrt(A + B)", variance.dtype, { variance, g:fill(eps, {}, variance.dtype) })

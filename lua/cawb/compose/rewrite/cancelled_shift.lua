@@ -10,7 +10,6 @@
 local lists = require "cawb.base.lists"
 local shifts = require "cawb.compose.ir.tree.shift"
 local tools = require "cawb.compose.operators.tools"
-local terms = require "cawb.compose.ir.tree.terms"
 local view = require "cawb.compose.ir.view"
 local views = require "cawb.compose.rewrite.views"
 
@@ -110,7 +109,7 @@ local function added(g, x)
   local list = {}
   if x.kind ~= "map" or x.cast ~= x.dtype or x.casts then return list end
   for k = #x.inputs, 1, -1 do
-    local rest, one = terms.without(x.expression, k), views.shown(x.inputs[k])
+    local rest, one = shifts.without(x.expression, k), views.shown(x.inputs[k])
     if rest then list[#list + 1] = { one.node, one.at, function() return without(g, x, k, rest) end } end
   end
   return list

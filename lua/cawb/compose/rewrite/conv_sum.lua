@@ -1,6 +1,6 @@
--- conv_sum: the sum of a convolution's results along some dimensions of space, or over windows. Along some dimensions a tap multiplies the sum of the inputs
--- that it meets: all of them except a few at the ends. The rest is a convolution over the other dimensions. It has the input's
--- channels, once for each tap along the summed dimensions.
+-- conv_sum: the sum of a convolution's results along some dimensions of space, or over windows. Along some dimensions a tap multiplies the
+-- sum of the inputs that it meets: all of them except a few at the ends. The rest is a convolution over the other dimensions. It has the
+-- input's channels, once for each tap along the summed dimensions.
 
 local graphs = require "cawb.compose.ir.graph"
 local index = require "cawb.compose.ir.index"
@@ -148,7 +148,8 @@ function M.over_windows(g, view, axes)
   if not whole(view, axes, w.dims) then return nil end
   local taps = reach_of(c, w, x, out)
   if taps and is_point(c) then return of_point(g, view, axes, out) end
-  if not taps or graphs.numel(taps) * graphs.numel { table.unpack(out, 3) } >= 0.7 * graphs.numel(c.taps) * graphs.numel { table.unpack(x.shape, 3) } then
+  local function space(shape) return graphs.numel { table.unpack(shape, 3) } end
+  if not taps or graphs.numel(taps) * space(out) >= 0.7 * graphs.numel(c.taps) * space(x.shape) then
     return nil
   end
   local stride = lists.times(c.dims, function(d) return c.stride[d] * w.stride[d] end)

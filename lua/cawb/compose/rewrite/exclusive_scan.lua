@@ -11,24 +11,11 @@ local neutral = { sum = 0, prod = 1 }
 
 local M = { says = "sums of the elements ahead are one scan" }
 
--- Whether a piece of a view holds at a place along one axis; nil where other axes decide too.
-local function holds(piece, axis, at)
-  local name = "r" .. axis
-  for _, e in ipairs(piece.guards) do
-    if e.lo < 0 and not index.only(e, { [name] = true }) then return nil end
-    if e.lo < 0 and index.evaluate(e, { [name] = at }) < 0 then return false end
-  end
-  return true
-end
-
--- The node that a view shows at a place along an axis, and the piece; false for the view's fill. The first piece that holds shows it.
+-- The node that a view shows at a place along an axis, and the piece; false for the view's fill, nil where other axes decide too.
 local function shown_at(x, axis, at)
-  for _, piece in ipairs(x.pieces) do
-    local yes = holds(piece, axis, at)
-    if yes == nil then return nil end
-    if yes then return x.inputs[piece.input], piece end
-  end
-  return false
+  local one = views.piece_at(x, index.with(view.variables(x.shape), axis, index.const(at)))
+  if not one then return nil end
+  return one.piece and x.inputs[one.piece.input] or false, one.piece
 end
 
 local function is_neutral(x, node, value)
@@ -38,10 +25,9 @@ end
 
 -- Whether a piece shows, behind the first place along the axis, what lies one place ahead.
 local function is_behind(x, piece, axis)
-  local i, want = view.variables(x.shape), view.variables(x.shape)
-  want[axis] = index.var("r" .. axis, x.shape[axis] - 1)
-  i[axis] = index.plus(want[axis], 1)
-  return index.same(view.at(piece, i), want)
+  local i = view.variables(x.shape)
+  local want = index.with(i, axis, index.var("r" .. axis, x.shape[axis] - 1))
+  return index.same(view.at(piece, index.with(i, axis, want[axis] + 1)), want)
 end
 
 -- The node that view x shows moved on by one place along an axis, behind the value; nil for other views. Guards are half-lines, so the

@@ -14,22 +14,11 @@ local M = { says = "a weighted sum of products is one product of longer sums" }
 local LIGHT = 8        -- multiplications for each number of factors and result, up to which memory bounds a product
 local MOST, REST = 64, 2        -- products of a sum, and its other terms, at most
 
--- The piece of a view that shows the element: { piece } or { fill = }; nil if it differs from element to element.
-local function piece_at(x, i)
-  for _, piece in ipairs(x.pieces) do
-    local least, most = 0, 0
-    for _, e in ipairs(view.guards(piece, i)) do least, most = math.min(least, e.lo), math.min(most, e.hi) end
-    if least >= 0 then return { piece = piece } end
-    if most >= 0 then return nil end
-  end
-  return { fill = x.fill }
-end
-
 -- The element that a node has at indices, through views that nobody else reads: { product, at = indices there } or { fill = number }.
 local function seen(g, x, i)
   while x.kind == "view" do
     if #x.users > 1 or g.shown[x] then return nil end
-    local one = piece_at(x, i)
+    local one = views.piece_at(x, i)
     if not one or one.fill then return one end
     if not one.piece then return nil end
     x, i = x.inputs[one.piece.input], view.at(one.piece, i)
@@ -93,11 +82,11 @@ local function factor(g, about, side)
   shape[#about.outer + 1], shape[#about.outer + 2] = x.shape[rank - 1], x.shape[rank]
   shape[long] = about.parts.count * k
   return g:view(x, shape, function(i)
-    local values, j = { q = index.div(i[long], k) }, {}
+    local values = { q = i[long] // k }
     for n, d in ipairs(about.outer) do values["r" .. d] = i[n] end
-    for d = 1, rank - 2 do j[d] = index.bind(p.at[d], values) end
+    local j = lists.times(rank - 2, function(d) return index.bind(p.at[d], values) end)
     j[rank - 1], j[rank] = i[#i - 1], i[#i]
-    j[side == 1 and rank or rank - 1] = index.mod(i[long], k)
+    j[side == 1 and rank or rank - 1] = i[long] % k
     return j
   end), long
 end
@@ -108,7 +97,7 @@ local function weights(g, about, w, like, long)
   return g:view(w, like.shape, function(i)
     local j = lists.times(#w.shape, function() return index.const(0) end)
     for n, d in ipairs(about.outer) do j[d] = i[n] end
-    j[about.axis] = index.plus(index.div(i[long], k), about.parts.first)
+    j[about.axis] = i[long] // k + about.parts.first
     return j
   end)
 end
@@ -130,10 +119,10 @@ end
 local function shown(g, x, about, w, y)
   local at, p, axis = about.p.at, about.p.product, about.axis
   local all = g:view(y, x.shape, function(i)
-    local values, j = {}, {}
+    local values = {}
     for d in ipairs(about.shape) do if d ~= axis then values["r" .. d] = i[d < axis and d or d - 1] end end
-    for k, d in ipairs(about.outer) do j[k] = values["r" .. d] end
-    for k = 1, 2 do j[#about.outer + k] = index.bind(at[#p.shape - 2 + k], values) end
+    local j = lists.map(about.outer, function(d) return values["r" .. d] end)
+    for k = #p.shape - 1, #p.shape do j[#j + 1] = index.bind(at[k], values) end
     return j
   end)
   for _, one in ipairs(about.parts.rest) do
@@ -163,7 +152,7 @@ local function attempt(g, x, v, w, axis)
 end
 
 function M.apply(g, x)
-  local map = x.kind == "reduce" and x.op == "sum" and not x.about and x.inputs[1]
+  local map = views.is_sum(x) and not x.about and x.inputs[1]
   local axis = map and next(x.axes)
   if not axis or next(x.axes, axis) or #x.shape ~= #map.shape - 1 or map.shape[axis] > MOST then return nil end
   if map.kind ~= "map" or not match.is(map.expression, "A * B") or #map.users > 1 or g.shown[map] or not views.is_real(x) then return nil end

@@ -14,21 +14,16 @@ local M = { says = "its sum follows from that of what is normalised" }
 local function inner(m, axes)
   local set, which = {}, nil
   for d in pairs(axes) do
-    local one, count = nil, 0
-    for k, input in ipairs(m.inputs) do
-      if not views.is_constant(input, { [d] = true }) then one, count = k, count + 1 end
-    end
-    if count == 1 and (which or one) == one then set[d], which = true, one end
+    local one, more = views.varying(m, { [d] = true })
+    if one and not more and (which or one) == one then set[d], which = true, one end
   end
   return set, which
 end
 
-local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
-
 -- Whether a norm takes a mean of u: then u is gone through for that anyway.
 local function has_sum(u)
   return lists.any(u.users, function(x)
-    return is_sum(x) and x.inputs[1] == u or x.kind == "view" and lists.any(x.users, is_sum)
+    return views.is_sum(x) and x.inputs[1] == u or x.kind == "view" and lists.any(x.users, views.is_sum)
   end)
 end
 
@@ -54,7 +49,7 @@ local function rest(shape, axes, gone)
 end
 
 function M.apply(g, x)
-  local m = is_sum(x) and x.inputs[1]
+  local m = views.is_sum(x) and x.inputs[1]
   if not m or m.kind ~= "map" or m.cast ~= m.dtype or m.casts or not views.is_real(x) or x.dtype ~= m.dtype then return nil end
   local axes, k = inner(m, x.axes)
   if not k or tools.count(m.shape, axes) < 2 or graphs.numel(m.shape) == 0 or not degree.is_linear(m.expression, { [k] = true }) then return nil end

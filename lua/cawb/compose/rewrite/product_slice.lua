@@ -2,6 +2,7 @@
 -- terms becomes a sum in its readers: each element of a factor is read once anyway.
 
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local views = require "cawb.compose.ir.view"
 
 local M = { says = "only what is shown of a product is computed" }
@@ -22,22 +23,17 @@ local function shown(x, product)
   return found
 end
 
--- A node whose dimensions `at` are one place each, and have size one.
-local function cut(g, x, at)
-  local shape = { table.unpack(x.shape) }
-  for d in pairs(at) do shape[d] = 1 end
-  return g:view(x, shape, function(i)
-    local j = { table.unpack(i) }
-    for d, place in pairs(at) do j[d] = index.const(place) end
-    return j
-  end)
-end
+-- Element i at one place along the dimensions `at`.
+local function placed(i, at) return lists.map(i, function(e, d) return at[d] and index.const(at[d]) or e end) end
 
--- The places along an operand's own dimensions: without the dimension that its product has from the other operand.
-local function among(at, other)
-  local own = {}
-  for d, place in pairs(at) do if d ~= other then own[d] = place end end
-  return own
+-- A shape whose dimensions `at` have size one.
+local function short(shape, at) return lists.map(shape, function(n, d) return at[d] and 1 or n end) end
+
+-- An operand at these places along its own dimensions: without dimension `other`, which its product has from the other operand.
+local function cut(g, x, at, other)
+  at = lists.copy(at)
+  at[other] = nil
+  return g:view(x, short(x.shape, at), function(i) return placed(i, at) end)
 end
 
 local function multiplied(g, x, a, b, shape)
@@ -55,13 +51,10 @@ function M.apply(g, x)
   if not product or #product.users > 1 or g.shown[product] or product.inputs[3] or not summed[product.dtype] then return nil end
   local at = shown(x, product)
   if not at then return nil end
-  local rank, shape = #product.shape, { table.unpack(product.shape) }
-  for d in pairs(at) do shape[d] = 1 end
-  local y = multiplied(g, product, cut(g, product.inputs[1], among(at, rank)), cut(g, product.inputs[2], among(at, rank - 1)), shape)
+  local rank, shape = #product.shape, short(product.shape, at)
+  local y = multiplied(g, product, cut(g, product.inputs[1], at, rank), cut(g, product.inputs[2], at, rank - 1), shape)
   return g:view(y, x.shape, function(i)
-    local j = views.at(x.pieces[1], i)
-    for d in pairs(at) do j[d] = index.const(0) end
-    return j
+    return lists.map(views.at(x.pieces[1], i), function(e, d) return at[d] and index.const(0) or e end)
   end)
 end
 

@@ -20,10 +20,8 @@ end
 local function turned(g, w, other, side)
   local rank = #other.shape
   return g:view(w, other.shape, function(i)
-    local j = { table.unpack(i) }
-    j[rank - 1], j[rank] = index.const(0), i[rank - 1]
-    if side == 2 then j[rank - 1], j[rank] = i[rank], index.const(0) end
-    return j
+    local first = index.const(0)
+    return side == 2 and index.with(i, rank - 1, i[rank], rank, first) or index.with(i, rank - 1, first, rank, i[rank - 1])
   end)
 end
 

@@ -43,20 +43,11 @@ local function of_view(g, x, axes, others)
   return times == 1 and sum or g:map("A * B", x.dtype, { sum, g:fill(times, {}, x.dtype) })
 end
 
--- The operands that vary along the axes, by their numbers.
-local function varying(x, axes)
-  local set = {}
-  for k, input in ipairs(x.inputs) do
-    if not views.is_constant(input, axes) then set[k] = true end
-  end
-  return set
-end
-
 local function plain(g, x, axes) return g:reduce("sum", x, axes) end
 
 local function of_map(g, x, axes)
   if x.cast ~= x.dtype or #x.inputs > 26 or x.casts then return nil end
-  local varies = varying(x, axes)
+  local varies = lists.set { views.varying(x, axes) }
   if not degree.is_linear(x.expression, varies) then return nil end
   local n, sums, pays = tools.count(x.shape, axes), {}, false
   for k, input in ipairs(x.inputs) do
@@ -90,7 +81,7 @@ end
 local M = { says = "its sum is taken ahead of a product or convolution" }
 
 function M.apply(g, x)
-  if x.kind ~= "reduce" or x.op ~= "sum" or not views.is_real(x) or x.inputs[1].dtype ~= x.dtype then return nil end
+  if not views.is_sum(x) or not views.is_real(x) or x.inputs[1].dtype ~= x.dtype then return nil end
   if x.about or graphs.numel(x.inputs[1].shape) == 0 then return nil end
   return sum_of(g, x.inputs[1], x.axes)
 end

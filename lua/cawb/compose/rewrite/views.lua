@@ -16,6 +16,19 @@ function M.shown(x)
   return { node = x, at = function(i) return i end }
 end
 
+--- The piece of a view that shows the element: { piece } or { fill = }; nil if it differs from element to element.
+function M.piece_at(x, i)
+  for _, piece in ipairs(x.pieces) do
+    local least, most = 0, 0
+    for _, e in ipairs(view.guards(piece, i)) do least, most = math.min(least, e.lo), math.min(most, e.hi) end
+    if least >= 0 then return { piece = piece } end
+    if most >= 0 then return nil end
+  end
+  return { fill = x.fill }
+end
+
+function M.is_sum(x) return x.kind == "reduce" and x.op == "sum" end
+
 --- Whether a node is of float32 or float64: 16-bit numbers would be rounded in other places.
 function M.is_real(x) return x.dtype == "float32" or x.dtype == "float64" end
 
@@ -62,11 +75,10 @@ end
 
 -- Whether a lot shows each of its elements once, in order.
 local function is_whole(lot, x, at, i)
-  local inner, outer, places, variables_of = {}, {}, {}, {}
   table.sort(lot.outer)
-  for k, d in ipairs(lot.inner) do inner[k], places[k] = x.inputs[1].shape[d], at[d] end
-  for k, e in ipairs(lot.outer) do outer[k], variables_of[k] = x.shape[e], i[e] end
-  local a, b = index.ravel(places, inner), index.ravel(variables_of, outer)
+  local function of(list, numbers) return lists.map(numbers, function(d) return list[d] end) end
+  local inner, outer = of(x.inputs[1].shape, lot.inner), of(x.shape, lot.outer)
+  local a, b = index.ravel(of(at, lot.inner), inner), index.ravel(of(i, lot.outer), outer)
   return graphs.numel(inner) == graphs.numel(outer) and a.key == b.key
 end
 
@@ -95,6 +107,11 @@ function M.is_constant(x, axes)
   if x.kind == "map" then return lists.all(x.inputs, function(input) return M.is_constant(input, axes) end) end
   if x.kind ~= "view" or #x.pieces ~= 1 then return false end
   return M.free(x.pieces[1].at, axes) and M.free(x.pieces[1].guards, axes)
+end
+
+--- The numbers of the operands that vary along the axes.
+function M.varying(x, axes)
+  return table.unpack(lists.filter(lists.times(#x.inputs, function(k) return k end), function(k) return not M.is_constant(x.inputs[k], axes) end))
 end
 
 --- Whether a node follows from parameters and numbers alone.

@@ -11,8 +11,6 @@ local views = require "cawb.compose.rewrite.views"
 
 local M = {}
 
-local function is_sum(x) return x.kind == "reduce" and x.op == "sum" end
-
 -- The place of a column of a row in the tensor that a reduce reads through a view.
 local function place(x, row, column)
   local from = views.shown(x.inputs[1])
@@ -53,7 +51,7 @@ local function order_of(r, sum)
 end
 
 local function fits(r, sum)
-  if r == sum or not is_sum(r) or r.dtype ~= sum.dtype or r.about then return false end
+  if r == sum or not views.is_sum(r) or r.dtype ~= sum.dtype or r.about then return false end
   if views.shown(r.inputs[1]).node ~= views.shown(sum.inputs[1]).node then return false end
   local n, long = tools.count(r.inputs[1].shape, r.axes), tools.count(sum.inputs[1].shape, sum.axes)
   return n > 1 and n < long and long % n == 0 and graphs.numel(r.shape) * n == graphs.numel(sum.shape) * long
@@ -72,7 +70,7 @@ end
 local function of_node(self, node)
   for k = self.seen + 1, #self.nodes do
     local r = self.nodes[k]
-    local from = is_sum(r) and views.shown(r.inputs[1]).node
+    local from = views.is_sum(r) and views.shown(r.inputs[1]).node
     if from then
       self.by[from] = self.by[from] or {}
       table.insert(self.by[from], r)

@@ -59,7 +59,7 @@ end
 local function sums_in(g)
   local about = {}
   for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
-  local sums = lists.filter(g.nodes, function(x) return x.kind == "reduce" and x.op == "sum" and x.dtype == "float32" and not x.about end)
+  local sums = lists.filter(g.nodes, function(x) return views.is_sum(x) and x.dtype == "float32" and not x.about end)
   return lists.map(sums, function(x) return { sum = x, squares = about[x] } end)
 end
 
