@@ -11,8 +11,6 @@ local gates = { lstm = 4, gru = 3, rnn_tanh = 1, rnn_relu = 1 }
 -- One of the leading dimension.
 local function at(g, x, n) return g:reshape(g:slice(x, 1, n, 1), { table.unpack(x.shape, 2) }) end
 
-local function transposed(g, w) return g:permute(w, { 2, 1 }) end
-
 -- The weights of one layer and direction: { input, hidden, bias of input, bias of hidden }.
 local function weights(op, n)
   local each = op.args.has_biases and 4 or 2
@@ -31,19 +29,14 @@ local function layer(g, op, x, w, states, reverse, below)
   local n, hidden = w[1].shape[1], w[2].shape[2]
   local flat = g:reshape(x, { steps * batch, size })
   local product = require("cawb.compose.operators.product").mm
-  local share = product(g, { x = { flat, transposed(g, w[1]) }, out = { { dtype = x.dtype } }, args = {} })[1]
+  local share = product(g, { x = { flat, g:permute(w[1], { 2, 1 }) }, out = { { dtype = x.dtype } }, args = {} })[1]
   if w[3] then share = g:map("A + B", x.dtype, { share, w[3] }) end
-  local turned = g:view(transposed(g, w[2]), { hidden, n }, function(i) return i end)
+  local turned = g:view(g:permute(w[2], { 2, 1 }), { hidden, n }, function(i) return i end)
   turned.wanted = true
   local count = op.name == "lstm" and 2 or 1
   return g:node { kind = "cell", own = true, op = op.name, reverse = reverse, shape = { count, steps, batch, hidden }, dtype = x.dtype,
     inputs = { g:reshape(share, { steps, batch, n }), turned, w[4] or g:fill(0, { n }, x.dtype), table.unpack(states) },
     gates = gates[op.name], below = of_below(g, below, w) }
-end
-
-local function beside(g, a, b)
-  local rank = #a.shape
-  return g:concatenate({ a, b }, rank, index.with(a.shape, rank, 2 * a.shape[rank]))
 end
 
 -- The last state of each layer and direction, one behind the other.
@@ -76,7 +69,7 @@ local function recurrent(states)
         made[d] = at(g, cell, 0)
         all[#all + 1] = { cell = cell, reverse = d == 2 }
       end
-      x = directions == 2 and beside(g, made[1], made[2]) or made[1]
+      x = made[2] and g:concatenate(made, 3, index.with(made[1].shape, 3, 2 * made[1].shape[3])) or made[1]
     end
     local y = op.args.batch_first and g:permute(x, { 2, 1, 3 }) or x
     return { y, finals(g, all, 0), states == 2 and finals(g, all, 1) or nil }

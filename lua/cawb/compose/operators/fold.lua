@@ -153,19 +153,15 @@ for _, name in ipairs { "mse_loss", "smooth_l1_loss", "huber_loss", "binary_cros
 end
 
 -- Negative log likelihood: the class axis is the last but the trailing ones.
-local function picked(g, x, target, ignore)
-  local axis = #x.shape == 1 and 1 or 2
-  local at = g:reshape(target, #x.shape == 1 and { 1 } or { target.shape[1], 1, table.unpack(target.shape, 2) })
-  local safe = g:map("(A == B ? 0 : A)", "int64", { at, g:fill(ignore, {}, "int64") })
-  return g:pick(x, safe, axis), at, safe
-end
-
 local function nll(g, op)
   local x, target, weight = op.by.self, op.by.target, op.by.weight
-  local ignore = op.args.ignore_index or -100
-  local pick, at, safe = picked(g, x, target, ignore)
+  local axis = #x.shape == 1 and 1 or 2
+  local at = g:reshape(target, axis == 1 and { 1 } or { target.shape[1], 1, table.unpack(target.shape, 2) })
+  local ignore = g:fill(op.args.ignore_index or -100, {}, "int64")
+  local safe = g:map("(A == B ? 0 : A)", "int64", { at, ignore })
+  local pick = g:pick(x, safe, axis)
   local w = weight and g:pick(weight, g:reshape(safe, target.shape), 1) or g:fill(1, target.shape, x.dtype)
-  w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), g:fill(ignore, {}, "int64"), w }, nil, { "int64", "int64" })
+  w = g:map("(A == B ? 0 : C)", x.dtype, { g:reshape(at, target.shape), ignore, w }, nil, { "int64", "int64" })
   local lost = g:map("(B == 0.0 ? 0.0 : -A * B)", x.dtype, { g:reshape(pick, target.shape), w })
   if op.args.reduction == 0 then return { lost } end
   local all = axes_of(nil, #target.shape)

@@ -40,17 +40,16 @@ end
 -- of h. Else nil. So an index beyond a dimension's end, which a guard keeps out, stays an index of
 -- that dimension.
 local function reordered(h, t)
-  if h.offset ~= t.offset then return nil end
-  local at, found = {}, 0
+  local function is_long(n) return n > 1 end
+  if h.offset ~= t.offset or #lists.filter(h.shape, is_long) ~= #lists.filter(t.shape, is_long) then return nil end
+  local at = {}
   for d, n in ipairs(h.shape) do
-    for e = 1, n > 1 and #t.shape or 0 do
-      if t.shape[e] == n and t.strides[e] == h.strides[d] then at[d] = e end
+    for e, m in ipairs(n > 1 and t.shape or {}) do
+      if m == n and t.strides[e] == h.strides[d] then at[d] = e end
     end
     if n > 1 and not at[d] then return nil end
-    found = found + (at[d] and 1 or 0)
   end
-  for _, n in ipairs(t.shape) do found = found - (n > 1 and 1 or 0) end
-  return found == 0 and at or nil
+  return at
 end
 
 -- A recorded tensor: its place in memory with its shape and type, and the node that was written there.

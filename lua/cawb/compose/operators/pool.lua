@@ -120,13 +120,11 @@ local function counted(g, x, w, out, include)
   return g:reduce("sum", windows(g, one, wide, places, 0), behind(out, w.dims))
 end
 
-local function is_padded(op, x, w, out)
-  for d = 1, w.dims do
-    local n = x.shape[w.ahead + d] + (op.args.count_include_pad == false and 0 or 2 * w.padding[d])
-    local first = op.args.count_include_pad == false and -w.padding[d] or 0
-    if first < 0 or first + (out[w.ahead + d] - 1) * w.stride[d] + w.size[d] > n then return true end
-  end
-  return false
+local function is_padded(x, w, out, include)
+  return lists.any(w.size, function(size, d)
+    local pad, last = w.padding[d], (out[w.ahead + d] - 1) * w.stride[d] + size
+    return not include and pad > 0 or last > x.shape[w.ahead + d] + 2 * pad
+  end)
 end
 
 local function avg_pool(dims)
@@ -134,10 +132,8 @@ local function avg_pool(dims)
     local x, out = op.x[1], op.out[1].shape
     local w = window(op, x, dims)
     local sum = g:reduce("sum", windows(g, x, w, out, 0), behind(out, dims))
-    local n = op.args.divisor_override
-    if not n and is_padded(op, x, w, out) then
-      return { g:map("A / B", x.dtype, { sum, counted(g, x, w, out, op.args.count_include_pad ~= false) }) }
-    end
+    local n, include = op.args.divisor_override, op.args.count_include_pad ~= false
+    if not n and is_padded(x, w, out, include) then return { g:map("A / B", x.dtype, { sum, counted(g, x, w, out, include) }) } end
     return { tools.divided(g, sum, n or graphs.numel(w.size)) }
   end
 end

@@ -187,9 +187,7 @@ end
 local function for_heads(g, x, heads, rank)
   local given = rank > 2 and x.shape[rank - 2] or heads
   if given == heads then return x end
-  return g:view(x, index.with(x.shape, rank - 2, heads), function(i)
-    return index.with(i, rank - 2, index.div(i[rank - 2], heads // given))
-  end)
+  return g:view(x, index.with(x.shape, rank - 2, heads), function(i) return index.with(i, rank - 2, i[rank - 2] // (heads // given)) end)
 end
 
 -- softmax(q k' * scale + mask) v; the mask may be of truth values.

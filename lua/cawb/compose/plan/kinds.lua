@@ -1,5 +1,6 @@
 -- kinds: what a launch of a candidate is for, in a word or two: by family, and by the part of a product that it does.
 
+local lists = require "cawb.base.lists"
 local rates = require "cawb.compose.cost.rates"
 local show = require "cawb.compose.plan.show"
 local tensors = require "cawb.compose.schedule.tensor_cores"
@@ -23,19 +24,16 @@ end
 
 -- The end of a launch's name behind its kernel's.
 local function ending(kernel, launch)
-  for _, name in ipairs { kernel.as or kernel.name, kernel.name } do
-    if launch.kernel:sub(1, #name) == name then return launch.kernel:sub(#name + 1) end
-  end
-  return ""
+  local function is_in_front(name) return launch.kernel:sub(1, #name) == name end
+  local name = lists.first({ kernel.as or kernel.name, kernel.name }, is_in_front) or launch.kernel
+  return launch.kernel:sub(#name + 1)
 end
 
 --- The kind of one of its launches: that of the kernel, or what is done beside it.
 function M.of_launch(kernel, launch)
   local rest = ending(kernel, launch)
-  for _, part in ipairs(parts) do
-    if rest:find(part[1]) then return part[2] end
-  end
-  return M.of(kernel)
+  local part = lists.first(parts, function(one) return rest:find(one[1]) end)
+  return part and part[2] or M.of(kernel)
 end
 
 --- The kinds of all launches and calls of a call of the plan, in order, with the kernel of each: { { kind =, kernel = }, ... }.

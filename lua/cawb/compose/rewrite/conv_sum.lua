@@ -118,11 +118,6 @@ local function weights(g, w, c, window, taps)
   return g:reduce("sum", view, tools.span(first + 1, first + c.dims))
 end
 
--- Whether the axes are those of the window, and nothing but it.
-local function whole(view, axes, dims)
-  return lists.all(view.shape, function(_, d) return (axes[d] or false) == (d > #view.shape - dims) end)
-end
-
 -- Whether a result follows from one place of the input, the same.
 local function is_point(c)
   return lists.all(c.taps, function(n, d) return n == 1 and c.stride[d] == 1 and c.padding[d] == 0 end)
@@ -145,7 +140,8 @@ function M.over_windows(g, view, axes)
   local x, w = view.inputs[1], view.window
   if x.kind ~= "conv" or #x.users > 1 or g.shown[x] or x.conv.transposed or x.conv.dims ~= w.dims then return nil end
   local c, out = x.conv, { table.unpack(view.shape, 1, #view.shape - w.dims) }
-  if not whole(view, axes, w.dims) then return nil end
+  local function is_windows(_, d) return (axes[d] or false) == (d > #out) end
+  if not lists.all(view.shape, is_windows) then return nil end
   local taps = reach_of(c, w, x, out)
   if taps and is_point(c) then return of_point(g, view, axes, out) end
   local function space(shape) return graphs.numel { table.unpack(shape, 3) } end

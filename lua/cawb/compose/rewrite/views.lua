@@ -68,11 +68,6 @@ local function add(x, at, d, of, list)
   return true
 end
 
-local function all_lots(x, at)
-  local of, list = {}, {}
-  return lists.all(x.inputs[1].shape, function(n, d) return n <= 1 or add(x, at, d, of, list) end) and list or nil
-end
-
 -- Whether a lot shows each of its elements once, in order.
 local function is_whole(lot, x, at, i)
   table.sort(lot.outer)
@@ -87,10 +82,13 @@ end
 --- other view.
 function M.lots(x)
   if not view.plain(x) then return nil end
-  local i, at = view.variables(x.shape), x.pieces[1].at
-  if lists.any(x.inputs[1].shape, function(n, d) return n == 1 and index.number(at[d]) ~= 0 end) then return nil end
-  local list = all_lots(x, at)
-  return list and lists.all(list, function(lot) return is_whole(lot, x, at, i) end) and list or nil
+  local i, at, of, list = view.variables(x.shape), x.pieces[1].at, {}, {}
+  local function is_in_lot(n, d)
+    if n == 1 then return index.number(at[d]) == 0 end
+    return n == 0 or add(x, at, d, of, list)
+  end
+  local regroups = lists.all(x.inputs[1].shape, is_in_lot) and lists.all(list, function(lot) return is_whole(lot, x, at, i) end)
+  return regroups and list or nil
 end
 
 --- Whether a list of expressions has none of the variables of the axes.
@@ -151,11 +149,8 @@ end
 function M.inner(x, list, axes)
   local gone, times, seen = {}, 1, {}
   for _, lot in ipairs(list) do
-    local lost = 0
-    for _, e in ipairs(lot.outer) do
-      seen[e] = true
-      lost = lost + (axes[e] and 1 or 0)
-    end
+    local lost = lists.sum(lot.outer, function(e) return axes[e] and 1 or 0 end)
+    for _, e in ipairs(lot.outer) do seen[e] = true end
     if lost > 0 and lost < #lot.outer then return nil end
     for _, d in ipairs(lost > 0 and lot.inner or {}) do gone[d] = true end
   end
