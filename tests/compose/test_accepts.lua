@@ -7,8 +7,8 @@ local generators = require "cawb.compose.schedule.generators"
 local graphs = dofile "tests/fuzz/graphs.lua"
 local check = composed.check
 
-local names = { "attention.attention", "cell.kernel", "order.order", "product.kernel", "product.kernel_conv", "rows.rows", "rows.stream",
-                "scan.scan", "tensor.kernel_box", "tensor.kernel_conv", "tensor.kernel_matrix", "tensor.kernel_point", "window.kernel" }
+local names = { "attention.attention", "cell.kernel", "order.order", "product.product", "product.kernel_conv", "rows.rows", "rows.stream",
+                "scan.scan", "tensor.kernel_box", "tensor.kernel_conv", "tensor.kernel_matrix", "tensor.kernel_point", "window.window" }
 
 -- Of each family what it answered and how often it generated: { yes, no, texts }.
 local seen = {}

@@ -1,7 +1,7 @@
 -- Generated products on the simulated device: every tile, ragged sides, transposes, parts of k.
 
 local cawb = require "cawb"
-local product = require "cawb.compose.emit.product.text"
+local product = require "cawb.compose.emit.product.product"
 
 local device <close> = assert(cawb.device "sim:h100")
 local generated = dofile "tests/support/generated.lua" (device)
@@ -45,7 +45,7 @@ local function right(what, case)
   check.test("a product is right: " .. what, function()
     local constants = { batch = case.batch, m = case.m, n = case.n, k = case.k, a_is_t = case.a_is_t, b_is_t = case.b_is_t,
                         dtype = case.dtype }
-    generated.right(text, constants, { product.generate(description(case), case.how, chip) }, case.battery)
+    generated.right(text, constants, { product.made(description(case), case.how, chip) }, case.battery)
   end)
 end
 
@@ -57,7 +57,7 @@ for _, splits in ipairs { 1, 2, 3, 8 } do
     local case = { batch = 2, m = 37, n = 68, k = 484, four = splits > 1, b_is_t = splits % 2 == 0, how = { tile = tile, splits = splits }, battery = { "mixed", "nan" } }
     right(("slices of k, tile %d, %d blocks of a cluster"):format(tile, splits), case)
     check.test("it has these slices", function()
-      local launches = product.generate(description(case), case.how, chip).launches
+      local launches = product.made(description(case), case.how, chip).launches
       check.equal(#launches, 1, "launches")
       check.equal((launches[1].cluster or { 1 })[1], splits, "blocks of a cluster")
     end)
@@ -87,16 +87,16 @@ right("float64", { m = 20, n = 24, k = 70, dtype = "float64" })
 
 check.test("few blocks split k", function()
   local plain = require "cawb.gpu.chip".plain(chip)
-  check.equal(#product.generate(description { m = 32, n = 32, k = 8192 }, nil, plain).launches, 2, "launches where blocks form no clusters")
-  local one = product.generate(description { m = 32, n = 32, k = 4096 }, nil, chip).launches
+  check.equal(#product.made(description { m = 32, n = 32, k = 8192 }, nil, plain).launches, 2, "launches where blocks form no clusters")
+  local one = product.made(description { m = 32, n = 32, k = 4096 }, nil, chip).launches
   check.equal(#one, 1, "launches")
   check.equal(one[1].cluster[1], 8, "blocks of a cluster")
-  check.equal(#product.generate(description { m = 0, n = 4, k = 4 }, nil, chip).launches, 0, "launches of nothing")
+  check.equal(#product.made(description { m = 0, n = 4, k = 4 }, nil, chip).launches, 0, "launches of nothing")
 end)
 
 check.test("a product with a short side is one kernel, of which much is under way at once", function()
   for _, s in ipairs { { 50, 512, 512 }, { 50, 512, 2048 }, { 50, 2048, 512 }, { 1, 1000, 2048 } } do
-    local launches = product.generate(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip).launches
+    local launches = product.made(description { m = s[1], n = s[2], k = s[3], b_is_t = true, four = true }, nil, chip).launches
     check.equal(#launches, 1, "launches")
     check.equal(launches[1].grid[1] >= chip.sms // 3, true, "blocks: " .. launches[1].grid[1])
   end
@@ -104,12 +104,12 @@ end)
 
 check.test("without tensor cores no product uses them", function()
   local plain = require "cawb.gpu.chip".with(chip, { tensor = false })
-  local made = product.generate(description { m = 50, n = 512, k = 512, b_is_t = true, four = true }, nil, plain)
+  local made = product.made(description { m = 50, n = 512, k = 512, b_is_t = true, four = true }, nil, plain)
   check.equal(made.text:find("multiply_tf32", 1, true), nil)
 end)
 
 check.test("a sum over nothing is zero, and what is behind it", function()
-  local made = product.generate(description { m = 3, n = 4, k = 0 }, nil, chip)
+  local made = product.made(description { m = 3, n = 4, k = 0 }, nil, chip)
   check.equal(#made.launches, 1, "launches")
 end)
 

@@ -1,7 +1,7 @@
 -- Generated poolings and small convolutions on the simulated device, against PyTorch's own.
 
 local cawb = require "cawb"
-local window = require "cawb.compose.emit.window.text"
+local window = require "cawb.compose.emit.window.window"
 
 local chip = require "cawb.gpu.chip".named "h100"
 
@@ -93,7 +93,7 @@ local function pool(what, case)
                         strange = case.strange, ceil = case.ceil,
                         padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
                         dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
-    generated.right(pooling, constants, { window.generate(d, case.how, chip) }, case.battery)
+    generated.right(pooling, constants, { window.made(d, case.how, chip) }, case.battery)
   end)
 end
 
@@ -110,7 +110,7 @@ local function conv(what, case)
     local constants = { shape = case.shape, out = case.out, window = case.window, stride = case.stride, groups = case.groups,
                         padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
                         dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
-    generated.right(convolution, constants, { window.generate(d, case.how, chip) }, case.battery)
+    generated.right(convolution, constants, { window.made(d, case.how, chip) }, case.battery)
   end)
 end
 
@@ -162,12 +162,10 @@ conv("several rows of a thread", { shape = { 1, 6, 9, 12 }, out = 12, groups = 3
 check.test("a line beyond registers is refused, no elements are no launches", function()
   local d = described({ shape = { 1, 1, 200 }, window = { 100 }, stride = { 1 } }, "float", {}, {})
   d.op, d.planes = "max", 1
-  local made, why = window.generate(d, nil, chip)
-  check.equal(made, nil, "kernel")
-  check.matches(why, "a line of 100 elements")
+  check.matches(window.refusal(d), "a line of 100 elements")
   d = described({ shape = { 0, 1, 8 }, window = { 2 }, stride = { 2 } }, "float", {}, {})
   d.op, d.planes = "max", 0
-  check.equal(#window.generate(d, nil, chip).launches, 0, "launches")
+  check.equal(#window.made(d, nil, chip).launches, 0, "launches")
 end)
 
 -- The same from tasks: one kernel, whatever stands before and behind.

@@ -6,13 +6,12 @@
 local kernels = require "cawb.compose.schedule.kernels"
 local over_rows = require "cawb.compose.schedule.over_rows"
 local prepared = require "cawb.compose.ir.prepared"
+local recurrent = require "cawb.compose.schedule.recurrent"
 
 local M = {}
 
-local rules = { over_rows.behind, over_rows.beside, over_rows.ahead }
-for _, name in ipairs { "epilogue", "wave", "cells", "attention", "packing", "concatenation", "streams" } do
-  rules[#rules + 1] = require("cawb.compose.schedule." .. name)
-end
+local rules = { over_rows.behind, over_rows.beside, over_rows.ahead, require "cawb.compose.schedule.epilogue", recurrent.wave, recurrent.cells }
+for _, name in ipairs { "attention", "packing", "concatenation", "streams" } do rules[#rules + 1] = require("cawb.compose.schedule." .. name) end
 
 -- Which kernels may be one, as far as `options` allow it.
 local function choice_of(options)

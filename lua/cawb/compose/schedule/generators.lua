@@ -4,13 +4,13 @@ local cell = require "cawb.compose.emit.cell.kernel"
 local conv = require "cawb.compose.emit.product.kernel_conv"
 local kernels = require "cawb.compose.schedule.kernels"
 local order = require "cawb.compose.emit.order.order"
-local product = require "cawb.compose.emit.product.kernel"
+local product = require "cawb.compose.emit.product.product"
 local rows = require "cawb.compose.emit.rows.rows"
 local scan = require "cawb.compose.emit.scan.scan"
 local segment = require "cawb.compose.emit.segment.segment"
 local stream = require "cawb.compose.emit.rows.stream"
 local tensors = require "cawb.compose.schedule.tensor_cores"
-local window = require "cawb.compose.emit.window.kernel"
+local window = require "cawb.compose.emit.window.window"
 
 local M = {}
 

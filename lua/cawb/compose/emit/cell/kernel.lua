@@ -1,12 +1,12 @@
 -- kernel: the steps of a recurrent layer, or of several layers at the same time, for the generator of the same name. If that cannot
--- make them, a block for each sequence does (cell_block).
+-- make them, a block for each sequence does.
 
 local accesses = require "cawb.compose.emit.accesses"
-local block = require "cawb.compose.emit.cell.cell_block"
 local cells = require "cawb.compose.emit.cell.text"
 local expression = require "cawb.compose.emit.expression"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
+local template = require "cawb.compose.emit.template"
 local waves = require "cawb.compose.emit.cell.wave"
 
 local M = {}
@@ -71,6 +71,23 @@ function M.estimate(kernel, options)
   return h and (kernel.wave and h.seconds or waves.apart(d, h, chip)) or nil
 end
 
+-- The steps by a block for each sequence, where the device has too few registers for the weights.
+local block = {}
+
+function block.generate(d)
+  local h = { THREADS = math.min(512, (d.hidden + 31) // 32 * 32) }
+  cells.sizes(d, h)
+  return { text = cells.fill(d, "cell/cell_block", h), launches = { template.launch(d, "", d.batch, h.THREADS) } }
+end
+
+-- Why that cannot be.
+local function unfit(kernel)
+  local x, hidden = kernel.roots[1], kernel.roots[1].shape[4]
+  if #kernel.roots > 1 then return "a block has one sequence of one layer" end
+  if x.dtype ~= "float32" then return "recurrent cells of " .. x.dtype end
+  return hidden > 4000 and ("a state of %d does not fit a block"):format(hidden) or nil
+end
+
 -- The generator that makes a kernel, and why it is not the first one; raises a refusal. `how`: blocks (that share a layer's units), sequences
 -- (of a group, at a time).
 local function chosen(kernel, how, chip)
@@ -81,16 +98,16 @@ local function chosen(kernel, how, chip)
     if fine then return { by = by } end
     if kernel.wave or how then expression.refuse(why) end
   end
-  local unfit = block.refusal(kernel)
-  if unfit then expression.refuse(unfit) end
+  local other = unfit(kernel)
+  if other then expression.refuse(other) end
   return { by = block, why = why }
 end
 
 local function make(kernel, c, options, chip)
   local a, d = describe(kernel)
-  local made, unfit = c.by.generate(a:describe(d), chip, options or {})
+  local made, why = c.by.generate(a:describe(d), chip, options or {})
   if c.why then made.how = ("a block for each sequence reads all weights in each step: %s"):format(c.why) end
-  return a:finish(made, unfit)
+  return a:finish(made, why)
 end
 
 return expression.family(M, chosen, make)

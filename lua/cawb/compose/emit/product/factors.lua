@@ -20,7 +20,7 @@ local function wide_of(d, h, text, along, size)
   return ok and 4 or 1
 end
 
---- Reads of a product's description (text.lua) as holes, by those of the tile: TM, TN, TK, and EACH threads, this one being `thread`.
+--- Reads of a product's description (product.lua) as holes, by those of the tile: TM, TN, TK, and EACH threads, this one being `thread`.
 function M.read(d, h, thread)
   local along_a, along_b = d.along_a or "k", d.along_b or "n"
   reader(h, "A", h.TM, along_a == "k", wide_of(d, h, d.a4, along_a, h.TM))

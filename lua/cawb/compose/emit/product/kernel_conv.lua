@@ -6,9 +6,9 @@ local expression = require "cawb.compose.emit.expression"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
 local lists = require "cawb.base.lists"
-local product = require "cawb.compose.emit.product.kernel"
+local product = require "cawb.compose.emit.product.product"
 local types = require "cawb.torch.types"
-local windows = require "cawb.compose.emit.window.text"
+local windows = require "cawb.compose.emit.window.window"
 
 local M = {}
 
@@ -67,7 +67,7 @@ local function by_window(a, d, x, chip)
   d.load4 = types.size(x.dtype) == 4 and four(x.inputs[1]) and a:values(x.inputs[1], four(x.inputs[1]), FIRST) or nil
   local wide = write_four(x)
   d.store4 = wide and a:write(wide, FIRST) or nil
-  return windows.generate(a:describe(d), nil, chip)
+  return windows.made(a:describe(d), nil, chip)
 end
 
 local function is_small(d)

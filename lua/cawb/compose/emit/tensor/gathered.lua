@@ -65,15 +65,14 @@ end
 function M.kernels(kernel, geometry)
   local t = geometry.cut
   local h = holes(kernel, geometry, t)
-  local all, packing, launch = pack.kernel(kernel, geometry, { "right" }, { right = h.BOCTETS }, pack.parts)
-  local weights = all[1]
+  local made, packing, steps = pack.all(kernel, geometry, { "right" }, { right = h.BOCTETS }, pack.parts)
+  local weights = made.right
   local text, nodes, headers = text_of(kernel, geometry, h)
   for header in pairs(weights.headers) do headers[header] = true end
-  return { text = geometry.tables() .. "\n" .. packing .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_group", "tensor_parts" },
-           how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = {
-    { fill = weights.wide, value = 0, prepare = weights.parameters_alone }, launch,
+  return { text = geometry.tables() .. "\n" .. packing[1] .. "\n" .. text, headers = headers, needs = { "tensor", "tensor_attend", "tensor_group", "tensor_parts" },
+           how = "float32 by six products of bfloat16 parts (wgmma, gathered)", launches = grids.joined(steps, {
     { kernel = kernel.name, grid = { t.side * t.all }, block = { 384 }, shared = t.stages * STAGE + t.weights,
-      arguments = grids.joined(nodes, { weights.packed, weights.wide }) } } }
+      arguments = grids.joined(nodes, { weights.packed, weights.wide }) } }) }
 end
 
 return M

@@ -211,4 +211,18 @@ function M.kernel(kernel, geometry, sides, octets, how, unless)
   return all, table.concat(texts), { kernel = own.name, grid = { blocks }, block = { 256 }, prepare = all[1].parameters_alone, arguments = grids.joined(last.nodes, made) }
 end
 
+--- The same of all factors of these sides, by as many kernels as it takes: what is made of each, by side; texts and steps.
+function M.all(kernel, geometry, sides, octets, how)
+  local made, texts, steps = {}, {}, {}
+  for _, group in ipairs(M.together(kernel, geometry, sides)) do
+    local all, text, launch = M.kernel(kernel, geometry, group, octets, how)
+    for k, side in ipairs(group) do
+      made[side] = all[k]
+      if how.scaled then steps[#steps + 1] = { fill = all[k].wide, value = 0, prepare = all[k].parameters_alone } end
+    end
+    texts[#texts + 1], steps[#steps + 1] = text, launch
+  end
+  return made, texts, steps
+end
+
 return M

@@ -10,6 +10,7 @@ local factors = require "cawb.compose.emit.tensor.factors"
 local grid = require "cawb.compose.emit.tensor.grid"
 local grids = require "cawb.compose.emit.grids"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local pack = require "cawb.compose.emit.tensor.pack"
 local template = require "cawb.compose.emit.template"
 local tensor = require "cawb.compose.emit.tensor.tensor"
@@ -144,25 +145,18 @@ local function text_of(kernel, g, h, arrival)
     h.FINISH and template.fill("tensor/templates/finish", own, h) or "" }, "\n")), nodes, after.headers
 end
 
--- The kernels that pack factors: texts, launches, what they make, and the factors; the holes of what they make.
+-- The kernels that pack factors: what they make, by side, texts and launches; the packed factors as arguments. The holes of what they make.
 local function packing(kernel, g, h, arrival)
-  local texts, steps, factors, wanted = {}, {}, {}, {}
-  local octets = { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 }
+  local sides, octets, packed = lists.filter({ "left", "right" }, function(side) return arrival[side].packed end), tensor.octets(h), {}
+  local made, texts, steps = pack.all(kernel, g, sides, octets, pack.whole(arithmetic.words[g.dtype].TWO, h.SPREADS))
   h.FACTORS, h.PASSFACTORS = "", ""
-  for _, side in ipairs { "left", "right" } do
-    if arrival[side].packed then wanted[#wanted + 1] = side end
+  for k, side in ipairs(sides) do
+    local letter = side == "left" and "A" or "B"
+    packed[k] = made[side].packed
+    h.FACTORS, h.PASSFACTORS = h.FACTORS .. (", const unsigned char *__restrict__ %s"):format(letter:lower()), h.PASSFACTORS .. ", " .. letter:lower()
+    h[letter .. "BATCH"], h[letter .. "OCTETS"] = g[side].alike and 0 or made[side].chunks, octets[side]
   end
-  for _, sides in ipairs(pack.together(kernel, g, wanted)) do
-    local all, text, launch = pack.kernel(kernel, g, sides, octets, pack.whole(arithmetic.words[g.dtype].TWO, h.SPREADS))
-    texts[#texts + 1], steps[#steps + 1] = text, launch
-    for k, side in ipairs(sides) do
-      local letter = side == "left" and "A" or "B"
-      factors[#factors + 1] = all[k]
-      h.FACTORS, h.PASSFACTORS = h.FACTORS .. (", const unsigned char *__restrict__ %s"):format(letter:lower()), h.PASSFACTORS .. ", " .. letter:lower()
-      h[letter .. "BATCH"], h[letter .. "OCTETS"] = g[side].alike and 0 or all[k].chunks, octets[side]
-    end
-  end
-  return texts, steps, factors
+  return made, texts, steps, packed
 end
 
 --- The kernels of a geometry: text and launches, as every generator returns them; `loop` as of tensor.loop.
@@ -170,9 +164,7 @@ function M.kernels(kernel, g, loop)
   local shifts = #g.sets > 1 or #g.sets[1] ~= 1 or g.sets[1][1] ~= 0
   local arrival = { left = factors.arrival(kernel, g, "left", shifts), right = factors.arrival(kernel, g, "right", shifts) }
   local h = holes(kernel, g, loop, arrival)
-  local packed_texts, steps, all = packing(kernel, g, h, arrival)
-  local packed = {}
-  for k, factor in ipairs(all) do packed[k] = factor.packed end
+  local all, packed_texts, steps, packed = packing(kernel, g, h, arrival)
   local partial = tensor.partial(kernel, g, h)
   local parted, pass = tensor.parted(h)
   h.FACTORS, h.PASSFACTORS = h.FACTORS .. parted, h.PASSFACTORS .. pass

@@ -163,7 +163,8 @@ local function text_of(kernel, geometry, h, f)
   return template.complete(own, list, table.concat(texts, "\n")), nodes, after.headers
 end
 
-local function octets_of(h) return { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 } end
+--- Rows of either factor, as packed ones lie, over eight.
+function M.octets(h) return { left = ceil(h.REACH, 8), right = h.ACROSS * h.TILEN // 8 } end
 
 -- A factor in three parts lies where its halves did, which nobody reads any more, unless these were made before the first call.
 local function share_place(made, half)
@@ -178,7 +179,7 @@ local function full_launches(kernel, geometry, h, f, nodes, more, packed)
   local steps, texts, factors, many = {}, {}, {}, more[#more]
   for _, sides in ipairs(pack.together(kernel, geometry, { "left", "right" })) do
     local alone = packed[sides[1]].parameters_alone
-    local all, text, launch = pack.kernel(kernel, geometry, sides, octets_of(h), alone and pack.full_once or pack.full,
+    local all, text, launch = pack.kernel(kernel, geometry, sides, M.octets(h), alone and pack.full_once or pack.full,
       not alone and ("*many <= %d/**/"):format(h.AGAIN) or nil)
     launch.arguments = { table.unpack(all[#all].nodes) }
     for k, side in ipairs(sides) do
@@ -245,19 +246,6 @@ local function multiplying(kernel, geometry, h, left, right)
   return text, launches, headers
 end
 
--- The packing of both factors: each by side, texts, and the steps.
-local function packing(kernel, geometry, octets, how)
-  local steps, texts, made = {}, {}, {}
-  for _, sides in ipairs(pack.together(kernel, geometry, { "left", "right" })) do
-    local all, text, launch = pack.kernel(kernel, geometry, sides, octets, how)
-    for k, side in ipairs(sides) do
-      made[side], steps[#steps + 1] = all[k], { fill = all[k].wide, value = 0, prepare = all[k].parameters_alone }
-    end
-    texts[#texts + 1], steps[#steps + 1] = text, launch
-  end
-  return made.left, made.right, texts, steps
-end
-
 --- The main loop for a chip, or nil and why there is none; `any`: where it is slower than plain arithmetic, too.
 function M.loop(chip, any)
   local why = rates.refusal(chip)
@@ -274,7 +262,7 @@ end
 
 --- What a generator returns: the texts in front, the kernels' text, launches.
 function M.made(geometry, h, front, text, headers, factors, launches, how, needs)
-  for _, factor in ipairs(factors) do
+  for _, factor in pairs(factors) do
     for header in pairs(factor.headers) do headers[header] = true end
   end
   local pieces = joined({ h.TABLES .. (geometry.tables and geometry.tables() or "") }, front, { text })
@@ -286,9 +274,9 @@ end
 local function kernels_apart(kernel, geometry, h, loop)
   local f = full_holes(h, true)
   if not f then return nil end
-  local left, right, packed, steps = packing(kernel, geometry, octets_of(f), pack.full_once)
-  local text, launches, headers = multiplying(kernel, geometry, f, left, right)
-  return M.made(geometry, f, packed, text, headers, { left, right }, joined(steps, launches), "float32 by six products of bf16 parts",
+  local made, packed, steps = pack.all(kernel, geometry, { "left", "right" }, M.octets(f), pack.full_once)
+  local text, launches, headers = multiplying(kernel, geometry, f, made.left, made.right)
+  return M.made(geometry, f, packed, text, headers, made, joined(steps, launches), "float32 by six products of bf16 parts",
     joined({ "tensor", "tensor_mma" }, loop == "wgmma" and { "tensor_group" } or { "tensor_attend", "tensor_parts" }))
 end
 
@@ -303,9 +291,9 @@ function M.kernels(kernel, geometry, loop)
   sized(h)
   h.CHECK = geometry.full or geometry.again or nil
   h.WIDEBYTES = geometry.wide and not h.is_full and WIDE.bytes or nil
-  local left, right, packed, steps = packing(kernel, geometry, octets_of(h), h.is_full and pack.checked or pack.halves)
-  local text, launches, headers = multiplying(kernel, geometry, h, left, right)
-  return M.made(geometry, h, packed, text, headers, { left, right }, joined(steps, launches), ("float32 by %s products of fp16 pairs"):format(h.PRODUCTS),
+  local factors, packed, steps = pack.all(kernel, geometry, { "left", "right" }, M.octets(h), h.is_full and pack.checked or pack.halves)
+  local text, launches, headers = multiplying(kernel, geometry, h, factors.left, factors.right)
+  return M.made(geometry, h, packed, text, headers, factors, joined(steps, launches), ("float32 by %s products of fp16 pairs"):format(h.PRODUCTS),
     joined({ "tensor", "tensor_mma" }, loop == "wgmma" and { "tensor_group" } or {},
       (h.WIDEBYTES or loop == "mma" and h.is_full) and { "tensor_attend", "tensor_parts" } or {}))
 end

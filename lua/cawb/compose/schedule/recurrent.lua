@@ -1,11 +1,13 @@
--- wave: layers of a recurrent net above one another become one kernel where that should be faster. A step of a layer waits only for
+-- recurrent: `wave`: layers of a recurrent net above one another become one kernel where that should be faster. A step of a layer waits only for
 -- the same step of the layer below. The product of a layer's input weights with the layer below is then a part of the kernel.
+-- `cells`: recurrent layers that need nothing of each other, as the two directions of one, become one kernel: their steps are done at the
+-- same time.
 
 local cell = require "cawb.compose.emit.cell.kernel"
 local graphs = require "cawb.compose.ir.graph"
 local lists = require "cawb.base.lists"
 
-local M = {}
+local M = { wave = {}, cells = {} }
 
 local function alike(x, y) return x.op == y.op and x.dtype == y.dtype and graphs.same(x.shape, y.shape) end
 
@@ -50,7 +52,7 @@ local function unread(state)
 end
 
 --- The layers that should run at the same time.
-function M.edges(state)
+function M.wave.edges(state)
   local edges = {}
   for _, list in ipairs(chains(state)) do
     local many, last = #list > 1 and fastest(list, state.options), #list
@@ -63,13 +65,13 @@ function M.edges(state)
   return edges
 end
 
-function M.joined(state, edge)
+function M.wave.joined(state, edge)
   local both = together(edge, 1, #edge)
   return cell.accepts(both, nil, state.options.chip) and both
 end
 
 --- From here on a layer computes its product with the layer below by itself; nobody reads the separate product.
-function M.settle(state, edge, both)
+function M.wave.settle(state, edge, both)
   for l = 2, #both.roots do
     local x = both.roots[l]
     x.inputs = { x.below.weight, table.unpack(x.inputs, 2) }
@@ -81,6 +83,29 @@ function M.settle(state, edge, both)
     state:replace(gone)
     gone = unread(state)
   end
+end
+
+-- ---- cells
+
+local function are_apart(a, b) return b.kind == "cell" and not a.wave and not b.wave and alike(a.roots[1], b.roots[1]) end
+
+function M.cells.edges(state)
+  local list = {}
+  for i, a in ipairs(state.list) do
+    for j = i + 1, a.kind == "cell" and #state.list or 0 do
+      local b = state.list[j]
+      if are_apart(a, b) then list[#list + 1] = { b, a } end
+    end
+  end
+  return list
+end
+
+-- Both as one; nil where a block for each sequence does it.
+function M.cells.joined(state, edge)
+  local b, a = edge[1], edge[2]
+  if state:needs(a, b) or not state.may(a, b) then return nil end
+  local both = { kind = "cell", roots = lists.joined(a.roots, b.roots), members = {} }
+  return cell.accepts(both, nil, state.options.chip) and both
 end
 
 return M
