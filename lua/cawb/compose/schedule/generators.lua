@@ -1,20 +1,16 @@
 -- generators: which generator makes a kernel, the fastest that serves first; and which kernels are calls of libraries.
 
-local cell = require "cawb.compose.emit.cell.kernel"
-local conv = require "cawb.compose.emit.product.kernel_conv"
 local kernels = require "cawb.compose.schedule.kernels"
-local order = require "cawb.compose.emit.order.order"
-local product = require "cawb.compose.emit.product.product"
-local rows = require "cawb.compose.emit.rows.rows"
-local scan = require "cawb.compose.emit.scan.scan"
-local segment = require "cawb.compose.emit.segment.segment"
-local stream = require "cawb.compose.emit.rows.stream"
 local tensors = require "cawb.compose.schedule.tensor_cores"
-local window = require "cawb.compose.emit.window.window"
 
 local M = {}
 
-local families = { stream = stream, rows = rows, scan = scan, order = order, segment = segment, cell = cell, conv = conv, product = product }
+-- Those without tensor cores, by kinds of kernels; `window` makes some streams and rows.
+local families = {}
+for kind, name in pairs { stream = "rows.stream", rows = "rows.rows", scan = "scan.scan", order = "order.order", segment = "segment.segment", cell = "cell.kernel",
+                          conv = "product.kernel_conv", product = "product.product", window = "window.window" } do
+  families[kind] = require("cawb.compose.emit." .. name)
+end
 
 local anchors = { scan = true, order = true, segment = true, conv = true, product = true, attend = true }
 
@@ -62,6 +58,7 @@ function M.accepts(kernel, options)
   if found then return found end
   if is_library(kernel) and not (how and how.loop == "simt" and M.may_be_own(kernel)) then return nil end
   local may_be_window = kernel.kind == "stream" or kernel.kind == "rows" and #kernel.members == 1
+  local window, stream = families.window, families.stream
   local windowed = may_be_window and window.accepts(kernel, how, options.chip)
   if windowed then
     if not (how and how.window == false) then return { family = window, by = "window", loop = "simt", how or false, options.chip, accepted = windowed } end

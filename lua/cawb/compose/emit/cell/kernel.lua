@@ -74,7 +74,7 @@ end
 -- The steps by a block for each sequence, where the device has too few registers for the weights.
 local block = {}
 
-function block.generate(d)
+function block.made(d)
   local h = { THREADS = math.min(512, (d.hidden + 31) // 32 * 32) }
   cells.sizes(d, h)
   return { text = cells.fill(d, "cell/cell_block", h), launches = { template.launch(d, "", d.batch, h.THREADS) } }
@@ -88,14 +88,14 @@ local function unfit(kernel)
   return hidden > 4000 and ("a state of %d does not fit a block"):format(hidden) or nil
 end
 
--- The generator that makes a kernel, and why it is not the first one; raises a refusal. `how`: blocks (that share a layer's units), sequences
+-- The generator that makes a kernel, how it divides it, and why it is not the first one; raises a refusal. `how`: blocks (that share a layer's units), sequences
 -- (of a group, at a time).
 local function chosen(kernel, how, chip)
   local why
   if kernel.roots[1].dtype == "float32" then
-    local by, fine = kernel.wave and waves or cells, nil
-    fine, why = by.divide(sizes(kernel), chip, how or {})
-    if fine then return { by = by } end
+    local by, h = kernel.wave and waves or cells, nil
+    h, why = by.divide(sizes(kernel), chip, how or {})
+    if h then return { by = by, h = h } end
     if kernel.wave or how then expression.refuse(why) end
   end
   local other = unfit(kernel)
@@ -103,11 +103,11 @@ local function chosen(kernel, how, chip)
   return { by = block, why = why }
 end
 
-local function make(kernel, c, options, chip)
+local function make(kernel, c)
   local a, d = describe(kernel)
-  local made, why = c.by.generate(a:describe(d), chip, options or {})
+  local made = c.by.made(a:describe(d), c.h)
   if c.why then made.how = ("a block for each sequence reads all weights in each step: %s"):format(c.why) end
-  return a:finish(made, why)
+  return a:finish(made)
 end
 
 return expression.family(M, chosen, make)

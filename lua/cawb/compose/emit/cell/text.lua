@@ -133,7 +133,8 @@ local function launches(d, h)
   return { { fill = arrived, value = 0 }, launch }
 end
 
---- How it is divided: as M.blocks has it, and GRID, S, GROUPS, EACH; or nil and why it cannot be. As M.generate.
+--- How it is divided: as M.blocks has it, and GRID, S, GROUPS, EACH; or nil and why it cannot be. `how`: blocks that share the units, where not as
+--- few as hold their weights; sequences that a group takes at a time at most.
 function M.divide(d, chip, how)
   local h, why = M.blocks(d, chip, how.blocks)
   if not h then return nil, why end
@@ -143,11 +144,8 @@ end
 
 function M.fill(d, name, h) return template.complete(d, template.functions(d, functions), template.fill(name, d, h)) end
 
---- Text and launches; or nil and why not. `how`: blocks that
---- share the units, where not as few as hold their weights; sequences that a group takes at a time at most.
-function M.generate(d, chip, how)
-  local h, why = M.divide(d, chip, how)
-  if not h then return nil, why end
+--- Text and launches of a division.
+function M.made(d, h)
   M.sizes(d, h)
   M.meeting(d, h)
   local needs = h.GRID and { "cell", "meet" } or h.N > 1 and { "cell", "join", "join_cluster" } or { "cell" }

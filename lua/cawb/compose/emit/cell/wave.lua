@@ -44,7 +44,7 @@ local function sequences(d, h, chip, most)
   return h
 end
 
---- How it is divided; or nil and why it cannot be. h.seconds: estimated.
+--- How it is divided; or nil and why it cannot be, as cells.divide. h.seconds: estimated.
 function M.divide(d, chip, how)
   local one = setmetatable({ cells = 2 * d.layers - 1, rows = ROWS }, { __index = d })
   local h, why = cells.blocks(one, chip, how.blocks)
@@ -68,10 +68,8 @@ local function launches(d, h)
         { scratch = d.name .. "_shares", dtype = "float32", numel = elements * d.gates }, done) } }
 end
 
---- Text and launches; or nil and why not. `chip`, `how`: as cell.lua's.
-function M.generate(d, chip, how)
-  local h, why = M.divide(d, chip, how)
-  if not h then return nil, why end
+--- Text and launches of a division.
+function M.made(d, h)
   cells.sizes(d, h)
   cells.meeting(d, h)
   return { text = template.complete(d, template.functions(d, functions), template.fill("cell/cell_wave", d, h)), launches = launches(d, h),

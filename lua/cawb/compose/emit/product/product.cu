@@ -5,7 +5,26 @@ $if CHAIN: // At most $CHAIN products are added one after the other: long sums a
 struct alignas(16) $NAME_quad { $T v[4]; };
 
 $FUNCTIONS
-$FACTORS
+// Tiles of both factors on their way from memory, a step of k each; zeros beyond the sides.
+static __device__ __forceinline__ void $NAME_fetch_a($PARAMETERS, $T (&held)[$HELDA], long long z, int first, int M, int from,
+                                                      int end) {
+  UNROLL for (int i = 0; i < $HELDA / $WIDEA; i++) {
+    const int e = threadIdx.x + i * $EACH, m = first + $ROWA, k = from + $COLA;
+    $T *v = held + i * $WIDEA;
+    if (m < M && k < end) $LOADA
+    else for (int j = 0; j < $WIDEA; j++) v[j] = 0;
+  }
+}
+
+static __device__ __forceinline__ void $NAME_fetch_b($PARAMETERS, $T (&held)[$HELDB], long long z, int first, int N, int from, int end) {
+  UNROLL for (int i = 0; i < $HELDB / $WIDEB; i++) {
+    const int e = threadIdx.x + i * $EACH, n = first + $ROWB, k = from + $COLB;
+    $T *v = held + i * $WIDEB;
+    if (n < N && k < end) $LOADB
+    else for (int j = 0; j < $WIDEB; j++) v[j] = 0;
+  }
+}
+
 extern "C" __global__ void __launch_bounds__($EACH)
 $NAME($PARAMETERS, $PARTIAL int M, int N, int K, int part, int splits) {
   __shared__ $NAME_quad as[2][$TK][$TM / 4 + 1], bs[2][$TK][$TN / 4 + 1];
