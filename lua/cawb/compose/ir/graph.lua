@@ -249,9 +249,24 @@ end
 
 -- The nodes that the outputs need: inputs ahead of their users, otherwise in the order in which they were made.
 local function reachable(self)
-  local needed, list = {}, {}
-  M.walk(self.outputs, function(x) needed[x] = true end)
-  M.walk(lists.filter(self.nodes, function(x) return needed[x] end), function(x) list[#list + 1] = x end)
+  local needed, seen, list = {}, {}, {}
+  local function need(x)
+    needed[x] = true
+    for _, input in ipairs(x.inputs) do
+      if not needed[input] then need(input) end
+    end
+  end
+  local function add(x)
+    seen[x] = true
+    for _, input in ipairs(x.inputs) do
+      if not seen[input] then add(input) end
+    end
+    list[#list + 1] = x
+  end
+  for _, x in ipairs(self.outputs) do need(x) end
+  for _, x in ipairs(self.nodes) do
+    if needed[x] and not seen[x] then add(x) end
+  end
   return list
 end
 
@@ -260,10 +275,9 @@ function Graph:clean()
   self.nodes = reachable(self)
   for k, x in ipairs(self.nodes) do x.id, x.users = k, {} end
   for _, x in ipairs(self.nodes) do
-    local seen = {}
     for _, input in ipairs(x.inputs) do
-      if not seen[input] then input.users[#input.users + 1] = x end
-      seen[input] = true
+      local users = input.users
+      if users[#users] ~= x then users[#users + 1] = x end      -- x is the last one where it has the input twice
     end
   end
   return self

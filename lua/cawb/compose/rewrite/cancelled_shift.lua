@@ -119,7 +119,7 @@ function M.apply(g, x)
   if not views.is_real(x) then return nil end
   for _, one in ipairs(added(g, x)) do
     local node, at, make = table.unpack(one)
-    if node.dtype == x.dtype and views.is_fixed(node) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end
+    if node.dtype == x.dtype and views.is_fixed(node, g.fixed) and cancels(g, x, shift(1, { { node = node, at = at } }, x.shape)) then return make() end
   end
 end
 

@@ -27,10 +27,20 @@ local function has_sum(u)
   end)
 end
 
--- Whether another node counts on x being this reduce.
-local function is_counted_on(g, x)
-  return x.about ~= nil or lists.any(g.nodes, function(y) return y.about == x or y.rest == x end)
+-- The reduces that other nodes name. It is made once for a list of nodes, which only grows.
+local function named(g)
+  local found = g.counted or { count = 0 }
+  for k = found.count + 1, #g.nodes do
+    local y = g.nodes[k]
+    if y.about then found[y.about] = true end
+    if y.rest then found[y.rest] = true end
+  end
+  g.counted, found.count = found, #g.nodes
+  return found
 end
+
+-- Whether another node counts on x being this reduce.
+local function is_counted_on(g, x) return x.about ~= nil or named(g)[x] == true end
 
 local function at_mean(g, m, k, axes)
   return lists.map(m.inputs, function(input, j)

@@ -53,7 +53,7 @@ end
 -- Applies the first rule that matches anywhere; nil if none does. Readers come before the nodes that they read. Nodes where no rule matched
 -- since `refused` was empty are left out.
 local function step(g, state)
-  g.shown = {}
+  g.shown, g.fixed, g.counted = {}, {}, nil
   for _, x in ipairs(g.outputs) do g.shown[x] = true end
   for k = #g.nodes, 1, -1 do
     local x = g.nodes[k]

@@ -112,8 +112,15 @@ function M.varying(x, axes)
   return table.unpack(lists.filter(lists.times(#x.inputs, function(k) return k end), function(k) return not M.is_constant(x.inputs[k], axes) end))
 end
 
---- Whether a node follows from parameters and numbers alone.
-function M.is_fixed(x) return graphs.all(x, function(y) return y.kind ~= "leaf" or not y.source:find "^input:" end) end
+--- Whether a node follows from parameters and numbers alone. `known`: a table that keeps what was found, of a graph that does not change.
+function M.is_fixed(x, known)
+  known = known or {}
+  if known[x] == nil then
+    known[x] = x.kind ~= "leaf" or not x.source:find "^input:"
+    for _, y in ipairs(x.inputs) do known[x] = known[x] and M.is_fixed(y, known) end
+  end
+  return known[x]
+end
 
 --- Whether nothing but parameters and constants is below a node: it may be known before the first call.
 function M.is_given(x) return M.is_fixed(x) and graphs.all(x, function(y) return y.kind == "leaf" or prepared.kinds[y.kind] end) end

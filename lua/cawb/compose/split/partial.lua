@@ -55,17 +55,23 @@ end
 
 -- ---- requests
 
--- The sums of a graph that may be begun, in order: { sum =, squares = or nil }.
+-- The sums of a graph that may be begun, by the node that they show, in order: { sum =, squares = or nil }.
 local function sums_in(g)
-  local about = {}
+  local about, by = {}, {}
   for _, x in ipairs(g.nodes) do if x.about then about[x.about] = x end end
-  local sums = lists.filter(g.nodes, function(x) return views.is_sum(x) and x.dtype == "float32" and not x.about end)
-  return lists.map(sums, function(x) return { sum = x, squares = about[x] } end)
+  for _, x in ipairs(g.nodes) do
+    if views.is_sum(x) and x.dtype == "float32" and not x.about then
+      local node = views.shown(x.inputs[1]).node
+      by[node] = by[node] or {}
+      table.insert(by[node], { sum = x, squares = about[x] })
+    end
+  end
+  return by
 end
 
 -- Those over y: { { sum =, squares = or nil, q = its outer dimensions } }.
 local function sums_of(sums, y)
-  local all = lists.map(sums, function(one) return { sum = one.sum, squares = one.squares, q = outer(one.sum, y) } end)
+  local all = lists.map(sums[y] or {}, function(one) return { sum = one.sum, squares = one.squares, q = outer(one.sum, y) } end)
   return lists.filter(all, function(one) return one.q end)
 end
 
@@ -78,12 +84,14 @@ end
 
 -- The first node that has sums over it: the convolution, or a map of its results; and the sums.
 local function summed(g, x, sums)
-  local set = { [x] = true }
-  for k = x.id, #sums > 0 and #g.nodes or 0 do
+  local set, k, last = { [x] = true }, x.id, x.id          -- behind the last user nothing follows
+  while k <= last do
     local y = g.nodes[k]
     if follows(y, set, x.shape) then set[y] = true end
     local list = set[y] and sums_of(sums, y)
     if list and #list > 0 then return y, list end
+    for _, user in ipairs(set[y] and y.users or {}) do last = math.max(last, user.id) end
+    k = k + 1
   end
 end
 
