@@ -3,8 +3,6 @@
 local accesses = require "cawb.compose.emit.accesses"
 local attend = require "cawb.compose.emit.attention.text"
 local attend_group = require "cawb.compose.emit.attention.warpgroup"
-local attend_group_pairs = require "cawb.compose.emit.attention.warpgroup_pairs"
-local attend_half = require "cawb.compose.emit.attention.half"
 local expression = require "cawb.compose.emit.expression"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
@@ -151,7 +149,7 @@ end
 local function in_pairs(d, most, options)
   local how = options.how or {}
   local pays = how.pairs or how.pairs == nil and d.batch * d.m * d.n >= MANY
-  return is_group(options) and pays and attend_group_pairs.generate(d, most, how) or nil
+  return is_group(options) and pays and attend_group.pairs(d, most, how) or nil
 end
 
 --- No prologue fusion: a factor is not packed once, but read by many blocks.
@@ -172,7 +170,7 @@ local function chosen(kernel, options)
   accesses.walk(kernel, c.known[1], { c.known }):value(found.scores, c.scores_at)
   c.one, c.two = writes(x, s)
   accesses.follow(kernel, x, c.one, c.two)
-  why = (x.dtype == "float32" and attend or attend_half).too_large(s, most)
+  why = attend.too_large(s, x.dtype, most)
   if why then expression.refuse(why) end
   return c
 end
@@ -189,9 +187,9 @@ local function make(kernel, c, options)
   d.put, d.put2 = a:write(c.one), c.two and a:write(c.two) or nil
   a:describe(d)
   if x.dtype ~= "float32" then
-    return a:finish(is_group(options) and attend_group.generate(d, c.most, options.how) or attend_half.generate(d, c.most, options.how))
+    return a:finish(is_group(options) and attend_group.whole(d, c.most, options.how) or attend.half(d, c.most, options.how))
   end
-  return a:finish(in_pairs(d, c.most, options) or attend.generate(d, c.most))
+  return a:finish(in_pairs(d, c.most, options) or attend.parts(d, c.most))
 end
 
 return expression.family(M, chosen, make)

@@ -1,6 +1,9 @@
 -- attention/text: attention in one kernel, its scores never in memory (online softmax: Milakov and Gimelshein 2018, Dao et al. 2022).
--- Both products run on tensor cores at float32's accuracy: factors are three parts of bfloat16, six of their products count.
+-- Both products run on tensor cores, by products of a warp (mma): of float32 at its accuracy, factors being three parts of bfloat16, six of whose
+-- products count; or of float16 and bfloat16 as the numbers are, with float32 sums, where rows of 16-byte pieces are copied to shared memory
+-- without passing through registers.
 
+local arithmetic = require "cawb.compose.emit.tensor.instruction"
 local lift = require "cawb.compose.emit.lift"
 local lists = require "cawb.base.lists"
 local template = require "cawb.compose.emit.template"
@@ -18,6 +21,9 @@ local ceil = template.ceil
 ---@field v integer        columns of the values
 ---@field hidden function? (rows, columns) returns C: no score of so many rows from `first` and columns from `columns * step` counts
 ---@field finite boolean   a row without a score above -inf is 0 instead of NaN
+---@field dtype string
+---@field scale number?     a score is `product` times scale, unless it is hidden; `score` returns `product` or -inf
+---@field open function?    (rows, columns) returns C: " && ..." that no score is hidden in so many rows and columns of a step
 --- and its access functions: of queries, keys and values one number, four neighbours from 4 t on, and the address of eight from 8 eight on;
 --- the score of a sum of products; the epilogue of a result, and of two from column 2 pair on.
 local functions = {}
@@ -34,9 +40,9 @@ local KEYS = 64                       -- a step
 --- Of values (emit/lift.lua). Weights are not lifted; few of them make a result, so that sums are cut off less.
 M.LIFTV = lift(KEYS)
 
---- Bytes of shared memory with which two blocks fit a multiprocessor, of which one may have `most`: a kilobyte of a multiprocessor's is
---- no block's, and every block costs one more.
-function M.half(most) return (most + 1024) // 2 - 1024 end
+-- Bytes of shared memory with which two blocks fit a multiprocessor, of which one may have `most`: a kilobyte of a multiprocessor's is
+-- no block's, and every block costs one more.
+local function half_of(most) return (most + 1024) // 2 - 1024 end
 
 -- C that reads eight neighbours, from `eight` on, of the row that `at` names.
 local function reading(name, four, at, depth)
@@ -46,8 +52,8 @@ local function reading(name, four, at, depth)
   return ("for (int j = 0; j < 8; j++) if (8 * eight + j < %d) v[j] = $%s(z, %s, 8 * eight + j);"):format(depth, name, at)
 end
 
---- Bytes of a row of so many numbers in shared memory.
-function M.pitch(padded) return 2 * padded + 16 end
+-- Bytes of a row of so many numbers in shared memory.
+local function pitch(padded) return 2 * padded + 16 end
 
 --- Holes of every template of attention, for blocks of so many rows and threads and steps of so many keys.
 function M.holes(d, rows, threads, keys)
@@ -88,12 +94,16 @@ function M.refusal(d, h, most)
 end
 
 local function bytes(d, rows)
-  local k, v = M.pitch(ceil(d.k, 16) * 16), M.pitch(ceil(d.v, 16) * 16)
+  local k, v = pitch(ceil(d.k, 16) * 16), pitch(ceil(d.v, 16) * 16)
   return 3 * ((rows + KEYS) * k + KEYS * v)
 end
 
---- Why there can be no kernel of these sizes in blocks of at most so many bytes; or nil.
-function M.too_large(s, most)
+--- Why there can be no kernel of these sizes and numbers of a type in blocks of at most so many bytes; or nil.
+function M.too_large(s, dtype, most)
+  if dtype ~= "float32" then
+    local query, value = pitch(ceil(s.k, 16) * 16), pitch(ceil(s.v, 16) * 16)
+    return M.refusal(s, { shared = 64 * query + 64 * (query + value), DOWN = ceil(s.m, 64) }, most)
+  end
   local rows = M.rows(s, most)
   return M.refusal(s, { shared = bytes(s, rows), DOWN = ceil(s.m, rows) }, most)
 end
@@ -103,12 +113,12 @@ function M.rows(d, most) return d.m > 64 and bytes(d, 128) <= most and 128 or 64
 
 --- Text and launches; or nil and why not. `most`: bytes of shared memory that a block may have; `rest`: a number for each block,
 --- 0 where another kernel has done it.
-function M.generate(d, most, rest)
+function M.parts(d, most, rest)
   local rows = M.rows(d, most)
   local h = M.holes(d, rows, 2 * rows, KEYS)
   h.shared = bytes(d, rows)
   h.LIFTK, h.LIFTV = lift(math.min(d.k, KEYS)), M.LIFTV
-  h.BLOCKS = h.shared <= M.half(most) and 2 or 1
+  h.BLOCKS = h.shared <= half_of(most) and 2 or 1
   h.RESTS, h.MORE = rest, rest and ", const int *__restrict__ rest" or ""
   local why = M.refusal(d, h, most)
   if why then return nil, why end
@@ -116,6 +126,45 @@ function M.generate(d, most, rest)
     { "tensor", "tensor_attend", "tensor_mma", "tensor_parts" })
   if rest then made.launches[1].arguments = template.arguments(d, rest) end
   return made
+end
+
+-- ---- 16-bit numbers
+
+local WIDEST = 128                    -- columns with which a warp takes 32 queries: each of keys and values is read for twice as many
+
+-- Queries of a block: 128, unless there are few of them, or few blocks.
+local function queries_of(d)
+  return (d.m <= 64 or d.batch * ((d.m + 127) // 128) < d.sms) and 64 or 128
+end
+
+local function half_holes(d, queries, keys, most)
+  local tiles = queries == 128 and math.max(d.k, d.v) <= WIDEST and 2 or 1
+  local h = M.holes(d, queries, queries // (16 * tiles) * 32, keys)
+  h.TILES, h.KEYS = tiles, keys
+  for name, word in pairs(arithmetic.words[d.dtype]) do h[name] = word end
+  h.NEARQ, h.NEARK, h.NEARV = d.query8, d.key8, d.value8
+  h.HELD = tiles * h.DPAD <= 128
+  h.OPEN = d.open and ("%d * (step + 1) <= %d%s"):format(keys, d.n, d.open(queries, keys)) or "false"
+  h.shared = queries * pitch(h.DPAD) + 2 * keys * (pitch(h.DPAD) + pitch(h.VPAD))
+  h.BLOCKS = h.shared <= half_of(most) and h.THREADS <= 128 and 2 or 1
+  return h
+end
+
+-- The value that a schedule asks for, if there is such a block; else the default.
+local function asked(how, name, values, default)
+  return how and values[how[name]] and how[name] or default
+end
+
+--- The same of 16-bit numbers. `how`: queries of a block and keys of a step, if a schedule sets them.
+function M.half(d, most, how)
+  local queries = asked(how, "queries", { [64] = true, [128] = true }, queries_of(d))
+  local h = half_holes(d, queries, asked(how, "keys", { [32] = true, [64] = true }, 64), most)
+  if h.shared > most then h = half_holes(d, queries, 32, most) end
+  if h.shared > most then h = half_holes(d, 64, 32, most) end
+  local why = M.refusal(d, h, most)
+  if why then return nil, why end
+  return M.made(d, h, { "attention/plain", "attention/half" }, ("attention in one kernel, of %s (mma), %d queries a block, %d keys a step"):format(d.dtype, h.ROWS, h.KEYS),
+    { "tensor", "tensor_attend", "tensor_mma", "tensor_rows" })
 end
 
 return M
