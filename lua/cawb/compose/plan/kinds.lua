@@ -41,9 +41,7 @@ function M.list(made)
   local list = {}
   for _, kernel in ipairs(made.kernels) do
     if kernel.call then list[#list + 1] = { kind = M.of(kernel), kernel = kernel } end
-    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do
-      if launch.kernel and not launch.prepare then list[#list + 1] = { kind = M.of_launch(kernel, launch), kernel = kernel } end
-    end
+    for _, launch in ipairs(show.launched(kernel)) do list[#list + 1] = { kind = M.of_launch(kernel, launch), kernel = kernel } end
   end
   return list
 end
@@ -57,12 +55,9 @@ end
 
 --- How many launches of a plan's call are of each kind; and launches before the first call.
 function M.counts(made)
-  local counts, before = {}, 0
+  local counts = {}
   for _, one in ipairs(M.list(made)) do counts[one.kind] = (counts[one.kind] or 0) + 1 end
-  for _, kernel in ipairs(made.kernels) do
-    for _, launch in ipairs(kernel.made and kernel.made.launches or {}) do before = before + (launch.kernel and launch.prepare and 1 or 0) end
-  end
-  return counts, before
+  return counts, lists.sum(made.kernels, function(kernel) return #show.launched(kernel, true) end)
 end
 
 return M

@@ -26,17 +26,16 @@ local function shape(kernel)
   return table.concat(lists.map(kernel.roots, function(x) return "[" .. table.concat(x.shape, ", ") .. "]" end), " ")
 end
 
--- Launches and calls of a kernel in each call of the plan, as a profile has them: where memory is filled it has nothing.
-local function steps_of(kernel)
-  local launches = lists.filter(kernel.made and kernel.made.launches or {}, function(launch) return launch.kernel and not launch.prepare end)
-  return #launches + (kernel.call and 1 or 0)
+--- The launches of a kernel in each call of the plan, or those `ahead` of the first; where memory is filled there is none.
+function M.launched(kernel, ahead)
+  return lists.filter(kernel.made and kernel.made.launches or {}, function(launch) return launch.kernel and not launch.prepare == not ahead end)
 end
 
 --- Of each kernel its launches in a profile; nil where these are others.
 function M.launches(made, profile)
   local launches, at = {}, 0
   for k, kernel in ipairs(made.kernels) do
-    local count = steps_of(kernel)
+    local count = #M.launched(kernel) + (kernel.call and 1 or 0)         -- as a profile has them
     launches[k] = table.move(profile.kernels, at + 1, at + count, 1, {})
     at = at + count
   end

@@ -50,10 +50,9 @@ local function longer(g, x, shape, axis, value)
   return g:view(x, shape, function(at) return at end, function(at) return { index.back(at[axis], shape[axis] - 1) } end, value)
 end
 
--- A scan over elements that are moved on.
-local function of_moved(g, x)
-  local input = neutral[x.op] and not x.exclusive and moved(x.inputs[1], x.axis, neutral[x.op])
-  return input and g:scan(x.op, longer(g, input, x.shape, x.axis, neutral[x.op]), x.axis, true) or nil
+-- The exclusive scan of x's elements ahead, as `scan` joins them; nil where there are none.
+local function exclusive(g, x, scan, input)
+  return input and g:scan(scan.op, longer(g, input, x.shape, scan.axis, neutral[scan.op]), scan.axis, true) or nil
 end
 
 -- The scans that a view may be of.
@@ -62,10 +61,11 @@ local function scan_below(x)
 end
 
 function M.apply(g, x)
-  if x.kind == "scan" then return of_moved(g, x) end
+  if x.kind == "scan" then
+    return exclusive(g, x, x, neutral[x.op] and not x.exclusive and moved(x.inputs[1], x.axis, neutral[x.op]))
+  end
   local scan = x.kind == "view" and scan_below(x)
-  if not scan or moved(x, scan.axis, neutral[scan.op]) ~= scan then return nil end
-  return g:scan(scan.op, longer(g, scan.inputs[1], x.shape, scan.axis, neutral[scan.op]), scan.axis, true)
+  return scan and exclusive(g, x, scan, moved(x, scan.axis, neutral[scan.op]) == scan and scan.inputs[1])
 end
 
 return M
