@@ -27,6 +27,11 @@ function M.both(a, b, share) return math.max(a, b) + share * math.min(a, b) end
 --- Blocks or threads that keep a chip busy, `each` of a multiprocessor: a power of two, so that parts of a whole are alike.
 function M.busy(chip, each) return 1 << math.floor(math.log(each * chip.sms, 2)) end
 
+local STEP, EACH = 1980, 594      -- clocks of a step, and of each sequence in it, as an H100 had them
+
+--- Seconds of so many steps of recurrent layers whose weights stay in registers, of `sequences` of a group at a time.
+function M.steps(chip, count, sequences) return count * (STEP + EACH * sequences) / chip.clock end
+
 --- The power of two nearest to a number: sizes from which on another way is taken.
 function M.power(n) return 1 << math.floor(math.log(n, 2) + 0.5) end
 

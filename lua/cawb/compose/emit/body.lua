@@ -43,11 +43,7 @@ end
 --- End it; with a text, such as "} else {", the next one begins.
 function Body:close(text)
   self.depth, self.scopes[#self.scopes] = self.depth - 1, nil
-  self:line(text or "}")
-  if text and text:find "{$" then
-    self.depth = self.depth + 1
-    self.scopes[#self.scopes + 1] = {}
-  end
+  if text and text:find "{$" then self:open(text) else self:line(text or "}") end
 end
 
 M.key = values.key

@@ -3,7 +3,7 @@
 -- little more than the steps of one; but there are fewer multiprocessors for the sequences of each layer.
 
 local cells = require "cawb.compose.emit.cell.text"
-local costs = require "cawb.compose.cost.cells"
+local rates = require "cawb.compose.cost.rates"
 local template = require "cawb.compose.emit.template"
 
 local M = {}
@@ -28,7 +28,7 @@ local MOST = 1 << 28          -- numbers that layers tell each other
 local function told(d) return (d.layers - 1) * d.steps * d.batch * d.hidden end
 
 --- Seconds that layers take which do their steps one after the other.
-function M.apart(d, h, chip) return costs.steps(chip, d.steps * ceil(d.batch, h.GROUPS * h.S), h.S) end
+function M.apart(d, h, chip) return rates.steps(chip, d.steps * ceil(d.batch, h.GROUPS * h.S), h.S) end
 
 -- The groups that fit, and the sequences of each.
 local function sequences(d, h, chip, most)
@@ -53,7 +53,7 @@ function M.divide(d, chip, how)
   if told(d) * d.gates > MOST then return nil, "what layers tell each other takes too much memory" end
   h.L, h.STAGES, h.LEAD = d.layers, 2 * d.layers - 1, LEAD
   h, why = sequences(d, h, chip, how.sequences)
-  if h then h.seconds = costs.steps(chip, d.steps + BEHIND * (d.layers - 1), h.S) end
+  if h then h.seconds = rates.steps(chip, d.steps + BEHIND * (d.layers - 1), h.S) end
   return h, why
 end
 

@@ -8,6 +8,7 @@ local family = require "cawb.compose.emit.tensor.family"
 local graphs = require "cawb.compose.ir.graph"
 local guards = require "cawb.compose.emit.guards"
 local index = require "cawb.compose.ir.index"
+local lists = require "cawb.base.lists"
 local sixteen = require "cawb.compose.emit.tensor.sixteen"
 local tensor = require "cawb.compose.emit.tensor.tensor"
 local types = require "cawb.torch.types"
@@ -76,31 +77,27 @@ function M.operations(x)
   return 2 * s.batch * s.m * s.n * s.k
 end
 
--- The same of 16-bit numbers, and of 8-bit ones, of which no library is asked: a small product is better than theirs in float32.
-local function serves_sixteen(x, options)
-  local loop, why = tensor.packed_loop(options.chip, true)
-  if not loop then return nil, why end
-  local s, is_eight = sizes(x), x.inputs[1].dtype:find "^float8"
-  if math.min(s.m, s.n, s.k) < (is_eight and 1 or options.narrowest or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (is_eight and 1 or options.least or SMALL) then return nil, "it is too small" end
-  if s.k % 2 > 0 and is_eight then return nil, "its sums are of an odd number of 8-bit products" end
-  if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
-  return true
+-- Rows, columns and terms, and operations, below which a library is as good. Of 8-bit numbers no library is asked: a small product is better than
+-- theirs in float32.
+local function limits(x, s, options, own)
+  if own and x.inputs[1].dtype:find "^float8" then return 1, 1 end
+  local long = not own and is_long(x, s)
+  return options.narrowest or long and OWN[1] or NARROW, options.least or own and SMALL or long and OWN[2] or least_of(options.chip, x)
 end
 
 --- Whether a product can be made here, or nil and why not. `options.chip`: that it is for;
 --- `options.least`, `options.narrowest`: operations, and rows, columns and terms, below which a library is as good; `options.emulate`: also where plain arithmetic is as fast.
 function M.serves(x, options)
-  if sixteen.type_of(x, options.chip) then return serves_sixteen(x, options) end
-  local loop, why = tensor.packed_loop(options.chip, options.emulate)
+  local own = sixteen.type_of(x, options.chip)
+  local loop, why = tensor.packed_loop(options.chip, own or options.emulate)
   if not loop then return nil, why end
-  for _, input in ipairs(x.inputs) do
-    if input.dtype ~= "float32" then return nil, "it is for float32 and 16-bit types" end
-  end
+  if not own and lists.any(x.inputs, function(input) return input.dtype ~= "float32" end) then return nil, "it is for float32 and 16-bit types" end
   local s = sizes(x)
-  if math.min(s.m, s.n, s.k) < (options.narrowest or is_long(x, s) and OWN[1] or NARROW) then return nil, "it is too narrow" end
-  if M.operations(x) < (options.least or is_long(x, s) and OWN[2] or least_of(options.chip, x)) then return nil, "it is too small" end
-  if not options.least and not is_long(x, s) and is_bound(options.chip, x, s, options.within, options.libraries ~= false) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
+  local narrowest, least = limits(x, s, options, own)
+  if math.min(s.m, s.n, s.k) < narrowest then return nil, "it is too narrow" end
+  if M.operations(x) < least then return nil, "it is too small" end
+  if own and s.k % 2 > 0 and x.inputs[1].dtype:find "^float8" then return nil, "its sums are of an odd number of 8-bit products" end
+  if not own and not options.least and not is_long(x, s) and is_bound(options.chip, x, s, options.within, options.libraries ~= false) then return nil, "its factors would be written once more, in parts, and that takes longer than a library should" end
   if s.batch * s.m > 0x7fffffff or s.batch * s.n > 0x7fffffff then return nil, "it has too many rows" end
   return true
 end
