@@ -64,11 +64,11 @@ def wrong(rows, turns):
 
 
 def second(rows):
-    """How many second answers of episodes of two turns are right, behind a right first answer and behind a wrong one."""
-    pairs = [(one["ok"], two["ok"]) for row in rows for one, two in zip(row["results"][::2], row["results"][1::2], strict=True)]
-    for first, name in ((True, "right"), (False, "wrong")):
-        told = [two for one, two in pairs if one == first]
-        yield "  behind a %s first answer %d of %d second answers are right" % (name, sum(told), len(told))
+    """How many second answers of episodes of two turns are right, and how many repeat the first letter by letter, behind a right one and a wrong one."""
+    every = [pair for row in rows for pair in zip(row["results"], row["answers"], strict=True)]
+    for is_right, name in ((True, "right"), (False, "wrong")):
+        told = [(two["ok"], second == first) for (one, first), (two, second) in zip(every[::2], every[1::2], strict=True) if one["ok"] == is_right]
+        yield "  behind a %s first answer %d of %d second answers are right, %d repeat it" % (name, sum(ok for ok, _ in told), len(told), sum(same for _, same in told))
 
 
 def steps(folder):

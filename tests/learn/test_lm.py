@@ -65,21 +65,30 @@ def test_a_mistake_is_one_line_of_the_kernel():
 
 
 def test_second_answers_of_the_corpus():
-    rows = [text("t%d" % i, KERNEL.replace("256", "%d" % n), speed, "train" if i else "pairs") for i in range(40) for n, speed in ((1, 1.0), (2, 2.0))]
+    rows = [text("t%d" % i, KERNEL.replace("256", "%d" % n).replace("y2", "y%d" % (i + 3)), speed, "train" if i else "pairs")
+            for i in range(40) for n, speed in ((1, 1.0), (2, 2.0))]
     made = second.drawn(folder_of([], rows), 1.0, 0)
     assert len(made) == 39 and made == second.drawn(folder_of([], rows), 1.0, 0) and 5 < len(second.drawn(folder_of([], rows), 0.5, 0)) < 35
     wrong = [one for one in made if one["result"] is None]
-    assert 5 < len(wrong) < 35 and all(one["shown"] not in (row["completion"][0]["content"] for row in rows) for one in wrong)
+    assert 5 < len(wrong) < 35 and not any(one["shown"] == row["completion"][0]["content"] and one["task"] == row["task"] for one in wrong for row in rows)
     for one in made:
         assert "KERNEL(2)" in one["better"], "the fastest is the answer"
         assert one["result"] is None or "KERNEL(1)" in one["shown"] and one["result"]["compile"] == 1.0, "the slowest is shown, with its own verdict"
+    others = [text("u%d" % i, KERNEL.replace("y2", "y%d" % i), 1.0) for i in range(3, 43)]
+    made = second.drawn(folder_of([], others), 1.0, 0)
+    assert len(made) == 40 and not any(one["result"] for one in made), "a task of one text shows no right one: it would be the answer itself"
+    assert 5 < sum(one["shown"] in (row["completion"][0]["content"] for row in others) for one in made) < 35, "half are of another task"
+    assert all(one["shown"] != one["better"] for one in made)
+    assert len(second.drawn(folder_of([], others[:1]), 1.0, 0)) == 1, "a corpus of one task has no other one"
 
 
 def test_second_answers_of_its_own():
     fast, slow, wrong = ({"ok": True, "time_s": 1.0}, {"ok": True, "time_s": 2.0}, {"ok": False})
     tasks = [{"name": name, "prompt": "?"} for name in "abc"]
-    made = list(second.own(tasks, [["s", "f"], ["w", "f"], ["w", "v"]], [[slow, fast], [wrong, fast], [wrong, wrong]]))
-    assert [(one["task"], one["shown"], one["better"]) for one in made] == [("a", "s", "f"), ("b", "w", "f")], "a task without a right one has none"
+    known = {"c": [text("c", "t", 1.0)]}
+    made = list(second.own(tasks, [["s", "f"], ["w", "f"], ["w", "v"]], [[slow, fast], [wrong, fast], [wrong, wrong]], known))
+    assert [(one["task"], one["shown"], one["better"]) for one in made] == [("a", "s", "f"), ("b", "w", "f"), ("c", "w", "t"), ("c", "v", "t")]
+    assert not list(second.own(tasks[:1], [["f", "f"]], [[fast, fast]], known)), "its only text would be learnt as the answer to itself"
 
 
 def test_a_second_answer_is_learnt_behind_what_an_episode_shows():

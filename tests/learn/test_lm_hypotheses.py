@@ -39,9 +39,9 @@ def mixed(good, bad, share, tasks=40, samples=8):
 
 
 def test_second_answers_behind_right_and_wrong_ones():
-    rows = [{"results": [FAST, FAST, FAST, WRONG]}, {"results": [WRONG, SLOW, SLOW, SLOW]}]
-    assert [line.strip() for line in lm_report.second(rows)] == ["behind a right first answer 2 of 3 second answers are right",
-                                                                 "behind a wrong first answer 1 of 1 second answers are right"]
+    rows = [{"results": [FAST, FAST, FAST, WRONG], "answers": list("aaab")}, {"results": [WRONG, SLOW, SLOW, SLOW], "answers": list("abcc")}]
+    assert [line.strip() for line in lm_report.second(rows)] == ["behind a right first answer 2 of 3 second answers are right, 2 repeat it",
+                                                                 "behind a wrong first answer 1 of 1 second answers are right, 0 repeat it"]
 
 
 def test_bars_of_one_stage():

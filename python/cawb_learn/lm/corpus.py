@@ -2,6 +2,7 @@
 import json
 import os
 import random
+import re
 
 HELD_OUT = ("families", "pairs", "sizes")     # the splits that are measured on
 
@@ -18,6 +19,25 @@ def lines(path):
 def tasks(folder, *splits):
     """The tasks of these splits, or of all."""
     return [row for row in lines(os.path.join(folder, "taught.jsonl")) if not splits or row["split"] in splits]
+
+
+def teachers(folder, split):
+    """{task: its rows of the teacher's, the fastest first}."""
+    found = {}
+    for row in lines(os.path.join(folder, "texts.jsonl")):
+        if row["split"] == split:
+            found.setdefault(row["task"], []).append(row)
+    return {task: sorted(rows, key=lambda row: row["time_s"]) for task, rows in found.items()}
+
+
+def words(prompt):
+    """What two questions are compared by: names, numbers and shapes."""
+    return set(re.findall(r"\w+|\{[\d, ]*\}", prompt))
+
+
+def most_like(own, others):
+    """The key of the other whose words are most like these."""
+    return max(others, key=lambda name: len(own & others[name]) / (len(own | others[name]) or 1))
 
 
 def held_out(folder, count, seed=1):

@@ -70,17 +70,10 @@ def teacher(folder, tasks):
 def nearest(folder, tasks, samples, seed=1):
     """Answers by memory alone: for each task texts, drawn at random, of the task to learn on whose question is most like its own."""
     import random
-    texts, pool = {}, corpus.tasks(folder, "train")
-    for row in corpus.lines(os.path.join(folder, "texts.jsonl")):
-        texts.setdefault(row["task"], []).append(row["completion"][0]["content"])
-    words = {task["name"]: set(re.findall(r"\w+|\{[\d, ]*\}", task["prompt"])) for task in pool}
-    rng = random.Random(seed)
-
-    def like(task, other):
-        mine = set(re.findall(r"\w+|\{[\d, ]*\}", task["prompt"]))
-        return len(mine & words[other]) / len(mine | words[other])
-    picked = [max(words, key=lambda other, task=task: like(task, other)) for task in tasks]
-    return [[rng.choice(texts[name]) for _ in range(samples)] for name in picked]
+    known, rng = corpus.teachers(folder, "train"), random.Random(seed)
+    words = {task["name"]: corpus.words(task["prompt"]) for task in corpus.tasks(folder, "train")}
+    picked = [known[corpus.most_like(corpus.words(task["prompt"]), words)] for task in tasks]
+    return [[rng.choice(rows)["completion"][0]["content"] for _ in range(samples)] for rows in picked]
 
 
 def keep(path, row):

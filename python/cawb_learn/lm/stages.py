@@ -117,7 +117,8 @@ class Run:
             for task, texts, of in zip(tasks, answers, results, strict=True):
                 right = {text: one["time_s"] for text, one in zip(texts, of, strict=True) if one["ok"]}
                 kept += [{"prompt": task["prompt"], "text": text} for text in sorted(right, key=right.get)[:self.knobs["rft_kept"]]]
-            _write(again, second.own(tasks, answers, results) if self.knobs["second"] else ())
+            known = corpus.teachers(self.folder, "train")
+            _write(again, second.own(tasks, answers, results, known) if self.knobs["second"] else ())
             _write(path, kept)
         return corpus.lines(path), corpus.lines(again)
 
