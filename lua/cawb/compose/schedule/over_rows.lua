@@ -11,6 +11,7 @@ local rows = require "cawb.compose.emit.rows.rows"
 local M = { behind = {}, beside = {}, ahead = {} }
 
 local SMALL = 1 << 16   -- elements of a kernel that takes no longer than its launch
+local LARGE = 200       -- nodes of a kernel
 local NEAR = 4          -- kernels over the same rows that one is compared with
 
 local function numel(x) return graphs.numel(x.shape) end
@@ -32,9 +33,10 @@ function M.all(list, more)
   return out
 end
 
--- Whether kernels over rows can be made: of equal ones it is asked once.
+-- Whether kernels over rows can be made: of equal ones it is asked once. Large ones are hardly ever equal, and their keys take longer than the answer.
 local function is_made(state, kernel)
-  local known, key = state.rows_made, repeated.key(kernel)
+  local known, key = state.rows_made, repeated.key(kernel, nil, LARGE)
+  if not key then return rows.accepts(kernel, nil, state.options.chip) ~= nil end
   if known[key] == nil then known[key] = rows.accepts(kernel, nil, state.options.chip) ~= nil end
   return known[key]
 end

@@ -48,7 +48,8 @@ local function node_text(x, number)
 end
 
 --- What a kernel's text depends on but for its name, and its nodes in the order of their numbers. `how`: its options in a schedule.
-function M.key(kernel, how)
+--- nil for a kernel of more nodes than `most`.
+function M.key(kernel, how, most)
   local numbers, nodes, wholes, own = {}, {}, {}, kernels.inside(kernel)
   local function number(x)
     if not numbers[x] then
@@ -61,6 +62,7 @@ function M.key(kernel, how)
                   value_text(kernel.attend, number) }
   local k = 1
   while nodes[k] do
+    if #nodes > (most or math.huge) then return nil end
     local x = nodes[k]
     local whole = x.slice_of or x
     wholes[whole] = wholes[whole] or k                                   -- slices of one tensor are one parameter
