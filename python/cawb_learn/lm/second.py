@@ -33,10 +33,11 @@ def text_of(row):
 
 def wrong(task, known, words, rng):
     """The task's fastest text with a mistake, or a text of another task that is like it."""
-    others = {name: words[name] for name in rng.sample(sorted(words), min(OTHERS, len(words))) if name != task}
+    others = [name for name in words if name != task]
     if not others or rng.random() < 0.5:
         return damaged(text_of(known[task][0]), rng)
-    return text_of(known[corpus.most_like(words[task], others)][0])
+    picked = rng.sample(others, min(OTHERS, len(others)))
+    return text_of(known[corpus.most_like(words[task], {name: words[name] for name in picked})][0])
 
 
 def drawn(folder, share, seed):

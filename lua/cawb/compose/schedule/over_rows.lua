@@ -36,9 +36,10 @@ end
 -- Whether kernels over rows can be made: of equal ones it is asked once. Large ones are hardly ever equal, and their keys take longer than the answer.
 local function is_made(state, kernel)
   local known, key = state.rows_made, repeated.key(kernel, nil, LARGE)
-  if not key then return rows.accepts(kernel, nil, state.options.chip) ~= nil end
-  if known[key] == nil then known[key] = rows.accepts(kernel, nil, state.options.chip) ~= nil end
-  return known[key]
+  local made = key and known[key]
+  if made == nil then made = rows.accepts(kernel, nil, state.options.chip) ~= nil end
+  if key then known[key] = made end
+  return made
 end
 
 -- Kernel b after a, in one; nil where no generator makes it.
