@@ -214,7 +214,7 @@ def executed(name, mode, given, turn):
     del found, truth, state
     row.update(became(fast))
     if is_gpu:
-        other = turn.inductor(program.module)
+        other = turn.inductor(program.module, given.rival)
         turn.give()
         found = results(other, program, mode)
         turn.take()

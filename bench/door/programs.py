@@ -7,12 +7,15 @@ seconds to compile, times. python3 bench/door/programs.py STORE.jsonl [options];
 --only PATTERN             names of programs, a regular expression
 --modes one,many,train     batch 1, batch 32, a training step
 --tf32                     PyTorch's defaults: convolutions round to TF32; cawb keeps float32's accuracy
+--rival MODE               a mode of torch.compile in the place of Inductor's default: max-autotune
 --suite SUITE.jsonl        tasks in KernelBench's form in the place of the forty programs; --modes is one
 --first NAME,NAME          these programs begin before the others
---jobs N                   processes beside each other: they compile so, and execute one at a time (turns.py)
+--jobs N                   processes beside each other for each GPU: they compile so, and execute one at a time (turns.py)
 --until SECONDS            end what is under way then; its rows are made anew by the next run
 --patience SECONDS         of one program (900)
 --table                    print the table of the store and run nothing
+
+All GPUs are used that CUDA_VISIBLE_DEVICES names, or that there are, each with its share of the processors.
 """
 import argparse
 import concurrent.futures
@@ -20,12 +23,14 @@ import json
 import math
 import os
 import pathlib
+import queue
 import re
 import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -47,6 +52,7 @@ def options(words=None):
     parser.add_argument("--until", type=float, default=math.inf)
     parser.add_argument("--patience", type=float, default=900)
     parser.add_argument("--suite")
+    parser.add_argument("--rival", default="default", choices=("default", "max-autotune"))
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--turns", help=argparse.SUPPRESS)
     for name in ("small", "lower", "tf32", "table"):
@@ -58,11 +64,11 @@ def options(words=None):
 
 
 def key(row):
-    return tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32"))
+    return tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32")) + (row.get("rival", "default"),)
 
 
 def about(given, name, mode):
-    return {"program": name, "mode": mode, "device": given.device, "small": given.small, "lower": given.lower, "tf32": given.tf32}
+    return {"program": name, "mode": mode, "device": given.device, "small": given.small, "lower": given.lower, "tf32": given.tf32, "rival": given.rival}
 
 
 def read(store):
@@ -78,10 +84,10 @@ def is_known(row):
     return "out of memory" not in row.get("failed", "")
 
 
-def ended(words, seconds):
+def ended(words, seconds, environment):
     """(standard output, status or None if it was not in time, last words) of a process, which may end as it likes with those it starts."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
-        with subprocess.Popen(words, stdout=out, stderr=err, start_new_session=True) as process:
+        with subprocess.Popen(words, stdout=out, stderr=err, start_new_session=True, env=environment) as process:
             try:
                 status = process.wait(seconds)
             except subprocess.TimeoutExpired:
@@ -92,13 +98,47 @@ def ended(words, seconds):
         return out.read(), status, err.read()[-WORDS:]
 
 
+# ---- places: a GPU, and a share of the processors, which are those of a thread and of the processes it starts
+
+here = threading.local()
+
+
+def gpus(given):
+    """Names of the GPUs, or None where no program executes on one."""
+    if given.device != "cuda":
+        return [None]
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if named:
+        return named.split(",")
+    import torch                              # pylint: disable=import-outside-toplevel
+    return [str(i) for i in range(torch.cuda.device_count())] or [None]
+
+
+def places(given):
+    names, processors = gpus(given), sorted(os.sched_getaffinity(0))
+    share = max(1, len(processors) // len(names))
+    free = queue.SimpleQueue()
+    for _ in range(given.jobs):
+        for i, name in enumerate(names):
+            free.put((name, processors[i * share:][:share] or processors))
+    return free
+
+
+def move_in(free):
+    """A thread of the pool takes a place, and keeps it."""
+    here.gpu, processors = free.get()
+    os.sched_setaffinity(0, processors)
+
+
 def run_one(given, name, modes, left):
     """Rows of one program, from a process of its own, which has `left` seconds or its patience."""
     words = [sys.executable, str(HERE / "program_row.py"), given.store, "--row", name, "--device", given.device, "--modes", ",".join(modes)]
     words += ["--" + flag for flag in ("small", "lower", "tf32") if getattr(given, flag)]
     words += ["--suite", given.suite] if given.suite else []
-    words += ["--turns", given.store + ".turns"] if given.jobs > 1 else []
-    said, status, words = ended(words, min(left, given.patience))
+    words += ["--rival", given.rival]
+    words += ["--turns", "%s.turns%s" % (given.store, here.gpu or "")] if given.jobs > 1 else []
+    environment = dict(os.environ, **({"CUDA_VISIBLE_DEVICES": here.gpu} if here.gpu else {}))
+    said, status, words = ended(words, min(left, given.patience), environment)
     with open(given.store + ".log", "a", encoding="utf-8") as log:
         log.write("---- %s\n%s\n" % (name, words))
     rows = [json.loads(line[4:]) for line in said.splitlines() if line.startswith("ROW ")]
@@ -121,7 +161,8 @@ def run(given):
         left = given.until - (time.perf_counter() - begin)
         return run_one(given, name, modes, left) if modes and left > 0 else []
     names = sorted((n for n in zoo.PROGRAMS if re.search(given.only, n)), key=lambda n: first.index(n) if n in first else len(first))
-    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+    free = places(given)
+    with concurrent.futures.ThreadPoolExecutor(free.qsize(), initializer=move_in, initargs=(free,)) as pool:
         for done in concurrent.futures.as_completed([pool.submit(one, name) for name in names]):
             with open(given.store, "a", encoding="utf-8") as file:
                 file.writelines(json.dumps(row) + "\n" for row in done.result())

@@ -49,10 +49,10 @@ class Turns:
         self.mine = False
 
     @contextlib.contextmanager
-    def compiling(self, name):
-        """Without the turn. What compiles inside of another compilation counts there."""
+    def compiling(self, name, tries=False):
+        """Without the turn, except where it tries kernels on the GPU. What compiles inside of another compilation counts there."""
         outer, before = self.seconds.get("inside"), self.mine
-        self.give()
+        self.take() if tries else self.give()
         self.seconds["inside"], begin = name, time.perf_counter()
         try:
             yield
@@ -60,8 +60,7 @@ class Turns:
             self.seconds["inside"] = outer
             if outer is None:
                 self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
-            if before:
-                self.take()
+            self.take() if before else self.give()
 
     def taking(self, f):
         """f, once it is this program's turn."""
@@ -71,10 +70,10 @@ class Turns:
             return f(*given)
         return call
 
-    def clocked(self, name, f):
+    def clocked(self, name, f, tries=False):
         @functools.wraps(f)
         def call(*given, **more):
-            with self.compiling(name):
+            with self.compiling(name, tries):
                 return f(*given, **more)
         return call
 
@@ -96,10 +95,11 @@ class Turns:
         ending.callback(setattr, owner, name, getattr(owner, name))
         setattr(owner, name, value)
 
-    def inductor(self, module):
-        """torch.compile(module), likewise."""
-        compiler = self.clocked("inductor", importlib.import_module("torch._inductor.compile_fx").compile_fx)
-        return torch.compile(module, backend=lambda graph, example: self.taking(compiler(graph, example)))
+    def inductor(self, module, mode):
+        """torch.compile(module, mode=mode), likewise."""
+        compiler = self.clocked("inductor", importlib.import_module("torch._inductor.compile_fx").compile_fx, mode != "default")
+        patches = torch._inductor.list_mode_options(mode)                  # pylint: disable=protected-access
+        return torch.compile(module, backend=lambda graph, example: self.taking(compiler(graph, example, config_patches=patches)))
 
     def spent(self):
         """{compiler: seconds} since the last time."""

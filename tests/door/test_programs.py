@@ -75,6 +75,16 @@ class Programs(unittest.TestCase):
         self.assertTrue(turn.mine)            # both graphs have been executed
         self.assertEqual(found, [False, False])
 
+    def test_gpus_share_the_jobs_and_the_processors(self):
+        given, everyone = programs.options([self.store, "--jobs", "3"]), os.sched_getaffinity(0)
+        with unittest.mock.patch.dict(os.environ, {"CUDA_VISIBLE_DEVICES": "4,6"}):
+            free = programs.places(given)
+        found = [free.get() for _ in range(free.qsize())]
+        self.assertEqual([name for name, _ in found], ["4", "6"] * 3)
+        if len(everyone) > 1:
+            self.assertEqual(set(found[0][1]) & set(found[1][1]), set())
+        self.assertLessEqual(set(found[0][1]) | set(found[1][1]), everyone)
+
     def test_the_table(self):
         left = [["aten.a.default", "model.py:3", "no way"]]
         rows = [dict(KEY, **RIGHT, program="one", mode="one"), dict(KEY, program="other", mode="one", failed="no memory"),
