@@ -39,7 +39,7 @@ def worth(row, side, t):
     """What a task counts at a tolerance, in S and in ES."""
     if not row.get("milliseconds"):
         return PENALTY, 1.0 if t >= 3 else PENALTY
-    needed = row["close"][side]
+    needed = row["close"].get(side)
     if needed is None or needed > t:
         return PENALTY, 1.0 if t >= 1 else PENALTY
     faster = row["milliseconds"]["eager"] / row["milliseconds"][side]

@@ -214,16 +214,28 @@ def executed(name, mode, given, turn):
     del found, truth, state
     row.update(became(fast))
     if is_gpu:
-        other = turn.inductor(program.module, given.rival)
-        turn.give()
-        found = results(other, program, mode)
-        turn.take()
-        if program.is_task:
-            row["close"]["inductor"] = graphnet.least(found, plain)
-        del found, plain
-        row["times"] = times({"eager": program.module, "inductor": other, "cawb": fast}, program, mode)
+        runs = {"eager": program.module, "cawb": fast, **rival(program, mode, given, turn, plain, row)}
+        del plain
+        row["times"] = times(runs, program, mode)
         row["milliseconds"] = {k: 1e3 * statistics.median(v) for k, v in row["times"].items()}
     return dict(row, seconds=turn.spent())
+
+
+def rival(program, mode, given, turn, plain, row):
+    """Inductor's function, if it makes one; the row says how close its results are, or why there are none."""
+    other = turn.inductor(program.module, given.rival)
+    turn.give()
+    try:
+        found = results(other, program, mode)
+    except Exception as error:                # pylint: disable=broad-except
+        row["inductor"] = "%s: %s" % (type(error).__name__, str(error)[:200])
+        turn.seconds.pop("inductor", None)
+        return {}
+    finally:
+        turn.take()
+    if program.is_task:
+        row["close"]["inductor"] = graphnet.least(found, plain)
+    return {"inductor": other}
 
 
 def row_of(name, mode, given, turn):

@@ -1,5 +1,6 @@
 """The backend of torch.compile on the simulated device: a wheel registers it; values and gradients, what falls back and says so,
 what is guarded, and what is kept."""
+import contextlib
 import importlib.util
 import itertools
 import json
@@ -23,11 +24,12 @@ from torch._dynamo.backends.common import aot_autograd    # noqa: E402  pylint: 
 from torch._inductor.decomposition import select_decomp_table                # noqa: E402  pylint: disable=wrong-import-position
 from torch._subclasses.fake_tensor import FakeTensor      # noqa: E402  pylint: disable=wrong-import-position
 from torch.fx.experimental.proxy_tensor import make_fx    # noqa: E402  pylint: disable=wrong-import-position
+from torch.utils._python_dispatch import TorchDispatchMode                  # noqa: E402  pylint: disable=wrong-import-position
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
 import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder, listed        # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import fallback, late, report, simulated              # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import fallback, late, part, report, simulated              # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 120
 
@@ -161,6 +163,27 @@ class Fallback(Folder):
         self.assertNotIn("not timed", cawb.explain(one))
         with self.assertRaisesRegex(TypeError, "takes what torch.compile.* returned, or nothing, not a Linear"):
             cawb.explain(torch.nn.Linear(2, 2))
+
+    def test_explain_tells_two_functions_of_one_module_apart(self):
+        model, x = torch.nn.Linear(4, 4), torch.randn(3, 4)
+        one, other = cawb.compile(model), self.compiled(model)
+        one(x), other(x)
+        self.assertIn("its tensors are on the processor", cawb.explain(one))
+        self.assertNotIn("its tensors are on the processor", cawb.explain(other))
+
+    def test_a_fallback_is_timed_without_what_looks_at_each_operator(self):
+        class Looks(TorchDispatchMode):
+            seen = 0
+
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                self.seen += 1
+                return func(*args, **(kwargs or {}))
+        one, x = mock.Mock(), torch.randn(4)
+        one.other.compiled.return_value = torch.exp
+        with mock.patch.object(part, "measured", lambda rivals, args: rivals["other"](*args)), Looks() as looks:
+            found = part.beside(one, torch.exp, [x], lambda _: contextlib.nullcontext())
+        self.assertEqual(looks.seen, 0)
+        self.near(found, x.exp())
 
     def test_a_kernel_that_fails_falls_back_and_leaves_a_folder(self):
         compiled, x = self.compiled(lambda x: x * 3), torch.randn(5)

@@ -7,7 +7,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import check                # noqa: E402  pylint: disable=wrong-import-position
+from torch.utils._python_dispatch import TorchDispatchMode     # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import check, packages      # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Largest(torch.nn.Module):
@@ -41,6 +42,43 @@ class Check(unittest.TestCase):
         self.assertEqual(verdict["noise"], [1])
         self.assertLess(verdict["error"], 1e-6)
         self.assertLess(verdict["eager"], 1e-6)
+
+    def precisions(self, has_float64):
+        """What is allowed where eager PyTorch computes, of a graph that TF32 is allowed for."""
+        seen = []
+
+        def asks(x):
+            if x.dtype == torch.float64 and not has_float64:
+                raise NotImplementedError("no float64")
+            seen.append(packages.precision())
+            return x * 2
+        graph = torch.fx.Graph()
+        graph.output((graph.call_function(asks, (graph.placeholder("x"),)),))
+        self.addCleanup(setattr, torch.backends.cudnn, "allow_tf32", torch.backends.cudnn.allow_tf32)
+        torch.backends.cudnn.allow_tf32 = True
+        allowed = packages.precision()
+        check.compare(torch.fx.GraphModule({}, graph), [self.x], [self.x * 2])
+        self.assertEqual(packages.precision(), allowed)
+        return seen[-1], allowed
+
+    def test_strict_float32_is_the_measure_where_there_is_no_float64(self):
+        found, allowed = self.precisions(has_float64=False)
+        self.assertNotEqual(found, allowed)
+        found, allowed = self.precisions(has_float64=True)
+        self.assertEqual(found, allowed)
+
+    def test_float64_that_comes_in_other_strides_is_compared(self):
+        class Wide(TorchDispatchMode):
+            def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+                made = func(*args, **(kwargs or {}))
+                return made.mT.contiguous().mT if func is torch.ops.aten.exp.default and made.dtype == torch.float64 else made
+        graph = torch.fx.Graph()
+        risen = graph.call_function(torch.ops.aten.exp.default, (graph.placeholder("x"),))
+        graph.output((graph.call_function(torch.ops.aten.view.default, (risen, [-1])),))
+        with Wide():
+            verdict = check.compare(torch.fx.GraphModule({}, graph), [self.x], [self.x.exp().flatten()])
+        self.assertTrue(verdict["ok"])
+        self.assertIsNotNone(verdict["error"])
 
     def test_wrong_places_are_wrong(self):
         self.assertTrue(self.compare(self.places))

@@ -199,12 +199,10 @@ def static(module, example, chosen, owner, later=None):
 
 def compile(model, **options):                # pylint: disable=redefined-builtin
     """torch.compile(model, backend="cawb", options=options), from a checkout too, where nothing is installed."""
-    read(options)
+    chosen = read(options)
     if "cawb" not in torch._dynamo.list_backends():                      # pylint: disable=protected-access
         torch._dynamo.register_backend(backend, name="cawb")             # pylint: disable=protected-access
-    compiled = torch.compile(model, backend="cawb", options=options)
-    compiled.cawb_options = options
-    return compiled
+    return torch.compile(model, backend="cawb", options=options or {"choose": chosen.choose})       # torch.compile makes None of none
 
 
 def context_of(compiled):
@@ -215,8 +213,6 @@ def context_of(compiled):
 
 def owner_of(compiled):
     """The options that a compiled function was made with: they are the same object in all of its graphs."""
-    if hasattr(compiled, "cawb_options"):
-        return compiled.cawb_options
     context = context_of(compiled)
     if context is None:
         raise TypeError("cawb.explain takes what torch.compile(..., backend=\"cawb\") returned, or nothing, not a %s" % type(compiled).__name__)

@@ -1,13 +1,16 @@
 """check: the first call of a package. Its results are compared with eager PyTorch's and with float64, by Dynamo's own rule."""
 import contextlib
 import copy
+import logging
 import math
 
 import torch
 from torch._dynamo import debug_utils, utils
 
-from cawb.backend import late
+from cawb.backend import late, packages
+from cawb.backend.fallback import with_copies
 
+log = logging.getLogger("cawb")
 TOLERANCE = 1e-4
 NOISE = 0.5             # an error of eager PyTorch's above this is no error: the result is rounding
 FEW = 1e-5               # of whole numbers: they may differ where eager's do not, as the places of nearly equal values do
@@ -16,10 +19,11 @@ FEW = 1e-5               # of whole numbers: they may differ where eager's do no
 def wide(module, args):
     """The results in float64, or None where there is no room for them."""
     try:
-        model, given = debug_utils.cast_to_fp64(copy.deepcopy(module), list(args))
+        model, given = debug_utils.cast_to_fp64(copy.deepcopy(with_copies(module)), list(args))      # float64 may come in other strides
         with torch.no_grad(), late.InFloat64():
             return model.forward(*given)
-    except Exception:        # pylint: disable=broad-except   # an operator that has no float64
+    except Exception as error:         # pylint: disable=broad-except   # an operator that has no float64
+        log.info("a graph has no results in float64: %s", error)
         return None
 
 
@@ -46,26 +50,27 @@ def unlike(found, wanted):
     return (found != wanted).count_nonzero().item()
 
 
-def same(plain, found, truth, log):
+def same(plain, found, truth, say):
     """Dynamo's rule. Of whole numbers, as the places of largest elements, at most twice as many as eager's may differ from float64's: rounding
     decides between nearly equal values."""
     if plain.shape != found.shape or plain.dtype != found.dtype:
         return False
     if truth is None or plain.is_floating_point() or plain.is_complex() or truth.shape != plain.shape:
-        return utils.same(plain, found, truth, tol=TOLERANCE, equal_nan=True, log_error=log)
+        return utils.same(plain, found, truth, tol=TOLERANCE, equal_nan=True, log_error=say)
     wrong, most = unlike(found, truth), 2 * unlike(plain, truth) + int(FEW * plain.numel())
     if wrong > most:
-        log("%d of %d whole numbers differ from float64's, at most %d may", wrong, plain.numel(), most)
+        say("%d of %d whole numbers differ from float64's, at most %d may", wrong, plain.numel(), most)
     return wrong <= most
 
 
 def compare(module, args, found, phase=contextlib.nullcontext):
     """{"ok", "error", "eager", "noise"}: whether results are right, their error against float64 and that of eager PyTorch (None
-    where it is not known), and the numbers of results that are nothing but rounding, which have none. `phase(name)`: a clock."""
-    with phase("eager PyTorch"), torch.no_grad():
-        plain = module.forward(*args)
+    where it is not known), and the numbers of results that are nothing but rounding, which have none. Where there is no float64, strict
+    float32 is the measure: TF32's errors are larger than what may differ from it. `phase(name)`: a clock."""
     with phase("float64"):
         exact = wide(module, args)
+    with phase("eager PyTorch"), torch.no_grad(), packages.strict() if exact is None else contextlib.nullcontext():
+        plain = module.forward(*args)
     with phase("comparison"):
         return verdict(module, plain, found, exact)
 

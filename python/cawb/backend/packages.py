@@ -1,6 +1,7 @@
 """packages: what `cawb lower` made of a graph, as a folder that is kept: package.json, kernel.cu, plan.lua, kernel.ptx, kernel.cubin."""
 import atexit
 import concurrent.futures
+import contextlib
 import functools
 import hashlib
 import json
@@ -28,6 +29,24 @@ ASKED = (((GETTER, ("cuda", "matmul")), (GETTER, ("cuda", "conv"))) if GETTER el
 
 def precision():
     return tuple([f(*args) for f, args in ASKED])
+
+
+def allow(found):
+    """Of the program what precision() returned."""
+    setters = (torch._C._set_fp32_precision_setter,) * 2 if GETTER else (torch._C._set_cublas_allow_tf32, torch._C._set_cudnn_allow_tf32)     # pylint: disable=protected-access
+    for setter, (_, args), value in zip(setters, ASKED, found):
+        setter(*args, value)
+
+
+@contextlib.contextmanager
+def strict():
+    """Products and convolutions are float32's, whatever the program allows."""
+    before = precision()
+    allow(("ieee", "ieee") if GETTER else (False, False))
+    try:
+        yield
+    finally:
+        allow(before)
 
 
 @functools.lru_cache(None)
