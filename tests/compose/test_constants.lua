@@ -27,6 +27,15 @@ check.test("a table of many numbers is written once, before the first call", fun
   check.equal(#made.kernels, 3, "and one kernel reads them")
 end)
 
+check.test("a part that is made before the first call keeps the memory of the tensor that it is a part of", function()
+  local whole = { kind = "view", inputs = {} }
+  require("cawb.compose.ir.prepared").mark { { roots = { { kind = "map", inputs = {}, slice_of = whole } }, made = { launches = {} } } }
+  check.equal(whole.persistent, true)
+  local last = { dtype = "float32", numel = 8 }
+  local steps = { { writes = { last }, reads = {} }, { writes = {}, reads = { last } }, { writes = { { dtype = "float32", numel = 8, persistent = true } }, reads = {} } }
+  check.equal(#require("cawb.compose.plan.memory").plan(steps), 2, "and shares it with nothing")
+end)
+
 check.test("a few numbers stand in the kernel, and so does what counts", function()
   local made = right("return x * torch.tensor([1.0, 4.0, 2.0, 0.5]) + torch.tensor(list(range(7, 7 + 3 * 400, 3))).reshape(100, 4)",
     "[torch.randn(100, 4)]")

@@ -41,12 +41,12 @@ local function is_ahead(kernel)
   return not kernel.call and kernel.made and lists.all(kernel.roots, is_fixed)
 end
 
---- Marks the launches of kernels that may run before the first call, and the nodes that they write.
+--- Marks the launches of kernels that may run before the first call, and the nodes that they write: of a slice the whole, which has the place.
 function M.mark(kernels)
   for _, kernel in ipairs(kernels) do
     if is_ahead(kernel) then
       kernel.prepare = true
-      for _, x in ipairs(kernel.roots) do x.persistent = true end
+      for _, x in ipairs(kernel.roots) do (x.slice_of or x).persistent = true end
       for _, launch in ipairs(kernel.made.launches) do launch.prepare = true end
     end
   end

@@ -11,7 +11,7 @@ local function fitting(places, dtype, n)
   return lists.least(free, function(p) return p.numel >= n and p.numel or nil end) or (lists.least(free, function(p) return -p.numel end))
 end
 
--- An item that is `kept` has its place from before the first step to the end.
+-- An item that is `persistent` has its place from before the first step to the end.
 local function claim(places, dtype, n, persistent)
   local p = not persistent and fitting(places, dtype, n)
   if not p then
@@ -23,7 +23,7 @@ local function claim(places, dtype, n, persistent)
 end
 
 --- Places for the items that kernels write and read. `steps` is a list of { writes = { item }, reads = { item } }. An item is
---- { dtype =, numel =, kept = made before the first call, for all calls }; one item is one table. Returns the list of places,
+--- { dtype =, numel =, persistent = made before the first call, for all calls }; one item is one table. Returns the list of places,
 --- { dtype, numel, number }, and a table from item to place.
 function M.plan(steps)
   local last, places, at = {}, {}, {}
