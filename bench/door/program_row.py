@@ -113,6 +113,22 @@ def distance(found, truth):
     return (sum((a - b).square().sum().item() for a, b in pairs) / size) ** 0.5 if size else None
 
 
+class Unsound(Exception):
+    """Eager PyTorch itself does not compute the program."""
+
+
+def eagerly(program, mode):
+    """(eager PyTorch's results, float64's or None)."""
+    try:
+        plain = results(program.module, program, mode)
+    except Exception as error:
+        raise Unsound("%s: %s" % (type(error).__name__, str(error)[:200])) from error
+    truth = exact(program, mode)
+    if any(a is not None and a.is_floating_point() and (a.isnan() & ~b.isnan()).any() for a, b in zip(plain, truth or [])):
+        raise Unsound("its results are no numbers, where float64's are")
+    return plain, truth
+
+
 # ---- what became of the graphs
 
 def became(fast):
@@ -200,7 +216,7 @@ def executed(name, mode, given, turn):
     program = moved(program, given.device)
     is_gpu, state = given.device == "cuda", copy.deepcopy(program.module.state_dict())
     fast = cawb.compile(program.module, failures=given.store + ".failures", **({} if is_gpu else {"device": given.device}))
-    plain, truth = results(program.module, program, mode), exact(program, mode)
+    plain, truth = eagerly(program, mode)
     program.module.load_state_dict(state)
     turn.give()
     found = results(fast, program, mode)
@@ -244,6 +260,8 @@ def row_of(name, mode, given, turn):
         found = lowered(name, mode, given) if given.lower else executed(name, mode, given, turn)
     except ModuleNotFoundError as error:
         return {"missing": "package %s is missing" % error.name}
+    except Unsound as error:
+        return {"unsound": str(error)}
     except Exception as error:                # pylint: disable=broad-except
         import traceback                      # pylint: disable=import-outside-toplevel
         traceback.print_exc()

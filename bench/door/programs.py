@@ -180,6 +180,8 @@ def ratio(slow, fast):
 
 
 def cells(row):
+    if row.get("unsound"):
+        return ["PyTorch does not compute it: " + row["unsound"].splitlines()[0][:WIDTH]]
     if row.get("missing") or row.get("failed"):
         return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:WIDTH]]
     seconds, times = row["seconds"], row.get("times") or {}
@@ -212,9 +214,9 @@ def table(rows):
         timed = [row["times"] for row in chosen if row.get("times")]
         better = [min(ratio(t[other], t["cawb"])[0] for other in ("eager", "inductor") if other in t) for t in timed]
         seconds = [row["seconds"]["cawb"] / row["seconds"]["inductor"] for row in chosen if "inductor" in row.get("seconds", {})]
-        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's"
+        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d that PyTorch does not compute, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's"
               % (mode, len(chosen), sum(row.get("right") is True for row in chosen), sum(row.get("right") is False for row in chosen),
-                 sum("fell" not in row for row in chosen), sum(row.get("fell") == 0 for row in chosen), mean(better),
+                 sum("fell" not in row and "unsound" not in row for row in chosen), sum("unsound" in row for row in chosen), sum(row.get("fell") == 0 for row in chosen), mean(better),
                  "%.2fx" % min(better) if better else "none", sum(x < BEHIND for x in better), BEHIND, "%.2f" % statistics.median(seconds) if seconds else "none"))
     lacking = {}
     for row in rows:

@@ -88,11 +88,12 @@ class Programs(unittest.TestCase):
     def test_the_table(self):
         left = [["aten.a.default", "model.py:3", "no way"]]
         rows = [dict(KEY, **RIGHT, program="one", mode="one"), dict(KEY, program="other", mode="one", failed="no memory"),
-                dict(KEY, **{**RIGHT, "right": False, "fell": 0.25, "left": left, "times": None}, program="third", mode="one")]
+                dict(KEY, **{**RIGHT, "right": False, "fell": 0.25, "left": left, "times": None}, program="third", mode="one"),
+                dict(KEY, program="fourth", mode="one", unsound="RuntimeError: two devices")]
         with contextlib.redirect_stdout(io.StringIO()) as said:
             programs.table(json.loads(json.dumps(rows)))
         text = said.getvalue()
-        self.assertIn("one: 3 rows, 1 right, 1 wrong, 1 failed or missing, 1 whole; over the better of both 2.00x of 1, least 2.00x; 0 below 0.98x; seconds 0.75 of Inductor's", text)
+        self.assertIn("one: 4 rows, 1 right, 1 wrong, 1 failed or missing, 1 that PyTorch does not compute, 1 whole; over the better of both 2.00x of 1, least 2.00x; 0 below 0.98x; seconds 0.75 of Inductor's", text)
         self.assertIn("4.00 [4.00, 4.00]", text)
         self.assertIn("failed: no memory", text)
         self.assertIn("  1  aten.a.default: no way (third)", text)
@@ -105,6 +106,17 @@ class Programs(unittest.TestCase):
         row, = programs.read(self.store)
         self.assertEqual((row["program"], row["mode"], row["right"], row["fell"]), ("1/7 scaled", "one", True, 0.0))
         self.assertLessEqual(row["close"]["cawb"], -5)
+
+    def test_a_task_that_pytorch_does_not_compute_is_unsound(self):
+        suite = self.store + ".suite"
+        with open(suite, "w", encoding="utf-8") as file:
+            for number, code in enumerate((TASK.replace("x * by", "x @ x"), TASK.replace("x * by", "(x * 0 + 100).exp() * 0"))):
+                file.write(json.dumps({"level": 1, "problem_id": number, "name": "wrong", "code": code}) + "\n")
+        subprocess.run([sys.executable, str(BENCH), self.store, "--suite", suite, "--device", "sim:h100"], capture_output=True, check=True)
+        one, other = programs.read(self.store)
+        self.assertIn("RuntimeError", one["unsound"])
+        self.assertNotIn("right", one)
+        self.assertIn("no numbers", other["unsound"])
 
     def test_graphnets_score(self):
         import graphnet                       # pylint: disable=import-outside-toplevel,import-error   # of bench/door
