@@ -144,7 +144,7 @@ class Part:
         found = self.checked(args)
         if found is None:
             return self.settle(self.other, args)
-        if self.entry.alone and not is_faster(self, self.packaged, args, self.package, "times"):
+        if self.entry.alone and not is_faster(self, self.packaged, args, self.package, "seconds"):
             return self.settle(self.other, args)
         self.choose(self.packaged)
         return found
@@ -183,7 +183,7 @@ class Cut:
     def __init__(self, run, parts, module, chip, options, entry):
         self.run, self.parts, self.chip, self.options, self.entry = run, parts, chip, options, entry
         self.other, self.chosen, self.flags = fallback.Late(module, chip, options), None, None
-        self.name = "whole-" + hashlib.sha256(module.code.encode()).hexdigest()[:16]
+        self.name = "seconds-whole-" + hashlib.sha256(module.code.encode()).hexdigest()[:16]
 
     def __call__(self, *args):
         if self.chosen is None or packages.precision() != self.flags:
