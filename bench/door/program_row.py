@@ -215,7 +215,7 @@ def executed(name, mode, given, turn):
     turn.take()
     program = moved(program, given.device)
     is_gpu, state = given.device == "cuda", copy.deepcopy(program.module.state_dict())
-    fast = cawb.compile(program.module, failures=given.store + ".failures", **({} if is_gpu else {"device": given.device}))
+    fast = cawb.compile(program.module, failures=given.store + ".failures", choose=given.choose, **({} if is_gpu else {"device": given.device}))
     plain, truth = eagerly(program, mode)
     program.module.load_state_dict(state)
     turn.give()

@@ -8,6 +8,7 @@ seconds to compile, times. python3 bench/door/programs.py STORE.jsonl [options];
 --modes one,many,train     batch 1, batch 32, a training step
 --tf32                     PyTorch's defaults: convolutions round to TF32; cawb keeps float32's accuracy
 --rival MODE               a mode of torch.compile in the place of Inductor's default: max-autotune
+--choose verified          kernels that are right stay, and are not timed beside Inductor's: seconds are those until a graph is ready
 --suite SUITE.jsonl        tasks in KernelBench's form in the place of the forty programs; --modes is one
 --first NAME,NAME          these programs begin before the others
 --jobs N                   processes beside each other for each GPU: they compile so, and execute one at a time (turns.py)
@@ -53,6 +54,7 @@ def options(words=None):
     parser.add_argument("--patience", type=float, default=900)
     parser.add_argument("--suite")
     parser.add_argument("--rival", default="default", choices=("default", "max-autotune"))
+    parser.add_argument("--choose", default="measured", choices=("measured", "verified"))
     parser.add_argument("--row", help=argparse.SUPPRESS)
     parser.add_argument("--turns", help=argparse.SUPPRESS)
     for name in ("small", "lower", "tf32", "table"):
@@ -64,11 +66,12 @@ def options(words=None):
 
 
 def key(row):
-    return tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32")) + (row.get("rival", "default"),)
+    return tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32")) + (row.get("rival", "default"), row.get("choose", "measured"))
 
 
 def about(given, name, mode):
-    return {"program": name, "mode": mode, "device": given.device, "small": given.small, "lower": given.lower, "tf32": given.tf32, "rival": given.rival}
+    return {"program": name, "mode": mode, "device": given.device, "small": given.small, "lower": given.lower, "tf32": given.tf32,
+            "rival": given.rival, "choose": given.choose}
 
 
 def read(store):
@@ -135,7 +138,7 @@ def run_one(given, name, modes, left):
     words = [sys.executable, str(HERE / "program_row.py"), given.store, "--row", name, "--device", given.device, "--modes", ",".join(modes)]
     words += ["--" + flag for flag in ("small", "lower", "tf32") if getattr(given, flag)]
     words += ["--suite", given.suite] if given.suite else []
-    words += ["--rival", given.rival]
+    words += ["--rival", given.rival, "--choose", given.choose]
     words += ["--turns", "%s.turns%s" % (given.store, here.gpu or "")] if given.jobs > 1 else []
     environment = dict(os.environ, **({"CUDA_VISIBLE_DEVICES": here.gpu} if here.gpu else {}))
     said, status, words = ended(words, min(left, given.patience), environment)
