@@ -28,6 +28,13 @@ all("factors as they lie, in every order", {
   { "return x.t() @ y.t()", "[torch.randn(520, 200, D), torch.randn(136, 520, D)]" }, { "return x.t() @ y", "[torch.randn(520, 264, D), torch.randn(520, 136, D)]" },
 })
 
+all("factors whose lines begin at multiples of 8 bytes", {
+  { "return x @ y", "[torch.randn(200, 520, D), torch.randn(520, 140, D)]" }, { "return x.t() @ y", "[torch.randn(136, 204, D), torch.randn(136, 300, D)]" },
+  { "return x.t() @ y", "[torch.randn(70, 268, D), torch.randn(70, 132, D)]" }, { "return x.t() @ y.t()", "[torch.randn(520, 204, D), torch.randn(136, 520, D)]" },
+  { "return self.c(x).relu() + y", "[torch.randn(2, 72, 14, 14, D), torch.randn(2, 136, 14, 14, D)]", "self.c = nn.Conv2d(72, 136, 1, D)" },
+  { "return self.c(x)", "[torch.randn(3, 100, 6, 10, D)]", "self.c = nn.Conv2d(100, 200, 1, D)" },
+})
+
 all("ragged sizes, batches, long sums", {
   { "return x @ y", "[torch.randn(130, 67, D), torch.randn(67, 131, D)]" }, { "return torch.bmm(x.transpose(1, 2), y)", "[torch.randn(3, 72, 136, D), torch.randn(3, 72, 520, D)]" },
   { "return x @ y", "[torch.randn(2, 3, 65, 256, D), torch.randn(2, 3, 256, 224, D)]" }, { "return torch.tanh(x @ y)", "[torch.randn(96, 4160, D), torch.randn(4160, 161, D)]" },
@@ -86,9 +93,16 @@ check.test("results go to memory in whole sectors, whatever the order of the fac
 end)
 
 check.test("a convolution of one tap packs nothing but its weights", function()
-  local made = right({ "return self.c(x)", "[torch.randn(2, 64, 12, 12, D)]", "self.c = nn.Conv2d(64, 128, 1, D)" }, "sm_90a", "bfloat16")
-  check.equal(launches(made), "convolution_left convolution")
-  check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_convolution_left"')
+  for _, side in ipairs { 12, 14 } do
+    local made = right({ "return self.c(x)", ("[torch.randn(2, 64, %d, %d, D)]"):format(side, side), "self.c = nn.Conv2d(64, 128, 1, D)" }, "sm_90a", "bfloat16")
+    check.equal(launches(made), "convolution_left convolution")
+    check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_convolution_left"')
+  end
+end)
+
+check.test("a small convolution of one tap is no library's where that saves a launch", function()
+  local made = composed.right("return F.silu(self.c(x))", "[torch.randn(1, 96, 14, 14, dtype=torch.bfloat16)]", "self.c = nn.Conv2d(96, 256, 1, dtype=torch.bfloat16)", { arch = "sm_90a" })
+  check.equal(launches(made), "silu_left silu")
 end)
 
 check.test("taps beside each other along a row bring its pixels once", function()

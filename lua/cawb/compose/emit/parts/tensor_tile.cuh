@@ -56,15 +56,25 @@ __device__ __forceinline__ void bring_rows(unsigned to, const unsigned short *fr
   }
 }
 
-// The same of rows that are neighbours: 64 lines along k, in blocks of 64 rows, STRIDE numbers from line to line.
-template <int THREADS, int ROWS, long long STRIDE>
+// 8 bytes that will be there, or zeros.
+__device__ __forceinline__ void copy_8_or_zeros(unsigned to, const void *from, bool is_there) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" :: "r"(to), "l"(from), "r"(is_there ? 8 : 0) : "memory");
+}
+
+// The same of rows that are neighbours: 64 lines along k, in blocks of 64 rows, STRIDE numbers from line to line. TOGETHER of a line's
+// numbers are copied at once, 8 or 4, as lines are aligned.
+template <int THREADS, int ROWS, long long STRIDE, int TOGETHER>
 __device__ __forceinline__ void bring_columns(unsigned to, const unsigned short *from, int rows, int terms) {
   enum { EIGHTS = ROWS / 8, LINES = THREADS / EIGHTS };
   static_assert(THREADS % EIGHTS == 0, "threads have one eight each");
   const int own = threadIdx.x % THREADS / EIGHTS, eight = threadIdx.x % EIGHTS;
-  const bool is_row = eight * 8 < rows;
   from += own * STRIDE + eight * 8, to += eight / 8 * (64 * 128) + own * 128;
   keep(from);
-  UNROLL for (int j = 0; j < 64; j += LINES)
-    if (64 % LINES == 0 || own + j < 64) copy_16_or_zeros(to + j * 128 + ((eight ^ (own + j)) & 7) * 16, from + j * STRIDE, is_row && own + j < terms);
+  UNROLL for (int j = 0; j < 64; j += LINES) {
+    if (64 % LINES != 0 && own + j >= 64) break;
+    const unsigned at = to + j * 128 + ((eight ^ (own + j)) & 7) * 16;
+    const bool is_term = own + j < terms;
+    if (TOGETHER == 8) copy_16_or_zeros(at, from + j * STRIDE, is_term && eight * 8 < rows);
+    else UNROLL for (int n = 0; n < 8; n += 4) copy_8_or_zeros(at + 2 * n, from + j * STRIDE + n, is_term && eight * 8 + n < rows);
+  }
 }

@@ -8,7 +8,7 @@ local lists = require "cawb.base.lists"
 
 local M = {}
 
-local EIGHT = 8                       -- pixels that lie together
+local FOUR = 4                        -- pixels that lie together, at least
 
 local numel = grids.product
 
@@ -21,7 +21,7 @@ end
 function M.serves(x, rows)
   local c = x.conv
   local channels, columns = x.shape[2], numel { table.unpack(x.shape, 3) }
-  return M.is_point(c) and numel(c.stride) == 1 and c.groups == 1 and columns % EIGHT == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
+  return M.is_point(c) and numel(c.stride) == 1 and c.groups == 1 and columns % FOUR == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
 end
 
 -- Writes what follows the sums of neighbouring pixels.

@@ -70,7 +70,7 @@ local function bring(h, letter, arrival, body, rows, first, all)
   h[letter .. "STEP"] = along and "64" or ("%d"):format(64 * stride)
   h[letter .. "FROM"] = along and ("(size_t)(%s) * %d + %s"):format(first, stride, start) or ("(size_t)(%s) * %d + %s"):format(start, stride, first)
   h[letter .. "BRING"] = along and ("bring_rows<%d, %d, %d, %s>"):format(THREADS[h.loop], rows, stride, letter == "B" and h.SPREADS and "true" or "false")
-    or ("bring_columns<%d, %d, %d>"):format(THREADS[h.loop], rows, stride)
+    or ("bring_columns<%d, %d, %d, %d>"):format(THREADS[h.loop], rows, stride, arrival.together)
 end
 
 -- C of where both begin.
