@@ -95,4 +95,18 @@ check.test("layers of other widths share their kernels, and are right", function
   assert(#alike.source < #apart.source, #apart.source)
 end)
 
+check.test("scales and shifts of norms are made ahead of the first call, those of all widths by few kernels", function()
+  local forward = "for conv, norm in zip(self.c, self.n): x = nn.functional.silu(norm(conv(x)))\nreturn x"
+  local setup = "widths = ((8, 48), (48, 40), (40, 36), (36, 24))\n" ..
+    "self.c = nn.ModuleList([nn.Conv2d(c, d, 3, padding=1, bias=False) for c, d in widths])\n" ..
+    "self.n = nn.ModuleList([nn.BatchNorm2d(d).eval() for c, d in widths])"
+  local made, ahead = composed.right(forward, "[torch.randn(2, 8, 13, 11)]", setup, { arch = "sm_90a", least = 0 }), 0
+  for _, kernel in ipairs(made.kernels) do
+    local text = kernel.made and kernel.made.text or ""
+    if kernel.prepare and text ~= "" then ahead = ahead + 1 end
+    assert(kernel.prepare or not text:find "sqrtf", text)
+  end
+  assert(ahead <= 4, ahead)
+end)
+
 return check.done()

@@ -132,8 +132,8 @@ local function assembled(g, kernels, options)
     kernel.made, kernel.as = kernel.whole and lists.copy(kernel.whole), nil
     if kernel.made then kernel.made.launches = lists.map(kernel.whole.launches, lists.copy) end
   end
-  merge.apply(kernels, options.long)
   prepared.mark(kernels)
+  merge.apply(kernels, options.long)
   local text, scratch = plan.text(g, kernels)
   return { source = source(kernels), plan = text, kernels = kernels, scratch = scratch }
 end

@@ -5,7 +5,9 @@
 local cost = require "cawb.compose.ir.tree.cost"
 local graphs = require "cawb.compose.ir.graph"
 local lists = require "cawb.base.lists"
+local prepared = require "cawb.compose.ir.prepared"
 local rows = require "cawb.compose.emit.rows.rows"
+local types = require "cawb.torch.types"
 
 local M = {}
 
@@ -91,12 +93,30 @@ local function is_joined(x)
   return #x.pieces > 4 or phases > 1 or x.demand > 1
 end
 
+local function bytes(x) return numel(x) * types.size(x.dtype) end
+
+-- The most bytes of a tensor in memory that a node is made of.
+local function widest(x)
+  return (x.stored or x.kind == "leaf") and bytes(x) or math.max(table.unpack(lists.map(x.inputs, widest)))
+end
+
+-- Whether a call computes something of a node, through views.
+local function is_called(x)
+  return lists.any(x.users, function(user) return not prepared.is(user) or user.kind == "view" and is_called(user) end)
+end
+
+-- Whether a map of parameters alone is read sooner than it is computed. It is made ahead of the first call, so it costs no launch, and its
+-- readers are built in less time: each has the map's text, division and root once for each element of a thread.
+local function is_better_read(x)
+  return prepared.is(x) and x.cost > TRIP and x.demand > 1 and is_called(x) and (numel(x) <= FEW or bytes(x) <= widest(x))
+end
+
 -- Forward: a node that is read often, costs much or became large is stored after all, unless its maker forbids it (`is_light`).
 local function settle(g)
   for _, x in ipairs(g.nodes) do
     x.cost, x.deep = cost_of(x), size_of(x)
     local again = (x.demand - 1) * x.cost - TRIP
-    local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST)
+    local repeated = again > 0 and (again * numel(x) > LAUNCH or x.cost > MOST) or is_better_read(x)
     if not x.stored and not x.is_light and (x.kind == "map" and (repeated or x.deep > DEEP) or is_joined(x)) then
       x.stored = true
       x.cost, x.deep = 4, 1

@@ -2,7 +2,9 @@
 
 local generators = require "cawb.compose.schedule.generators"
 local graphs = require "cawb.compose.ir.graph"
+local lists = require "cawb.base.lists"
 local over_rows = require "cawb.compose.schedule.over_rows"
+local prepared = require "cawb.compose.ir.prepared"
 local repeated = require "cawb.compose.schedule.repeated"
 
 local M = {}
@@ -23,10 +25,11 @@ local function width(state, kernel)
   return known[key]
 end
 
--- Each keeps its width: a thread of the one kernel loads and stores as much at once.
+-- Each keeps its width: a thread of the one kernel loads and stores as much at once. Kernels ahead of the first call run once, and apart they have
+-- one text (plan/merge.lua).
 function M.joined(state, edge)
   local a, b = edge[1], edge[2]
-  if #a.roots + #b.roots > MOST or not over_rows.is_worth_it(a, b, graphs.numel(a.roots[1].shape)) then return nil end
+  if lists.all(a.roots, prepared.is) or #a.roots + #b.roots > MOST or not over_rows.is_worth_it(a, b, graphs.numel(a.roots[1].shape)) then return nil end
   if state:needs(a, b) or not state.may(a, b) then return nil end
   local both = { kind = "stream", roots = over_rows.all(a.roots, b.roots), members = over_rows.all(a.members, b.members) }
   local v = width(state, a)
