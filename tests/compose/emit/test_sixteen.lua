@@ -105,6 +105,11 @@ check.test("a small convolution of one tap is no library's where that saves a la
   check.equal(launches(made), "silu_left silu")
 end)
 
+check.test("what is a library's says why, and that is not its type", function()
+  local made = composed.right("return self.c(x)", "[torch.randn(1, 16, 7, 7, dtype=torch.bfloat16)]", "self.c = nn.Conv2d(16, 16, 3, dtype=torch.bfloat16)", { arch = "sm_90a" })
+  check.matches(composed.how(made), "not on tensor cores: it is too small")
+end)
+
 check.test("taps beside each other along a row bring its pixels once", function()
   local function sectors(window, padding)
     local layer = ("self.c = nn.Conv2d(64, 128, %s, padding=%s, dtype=torch.bfloat16)"):format(window, padding)

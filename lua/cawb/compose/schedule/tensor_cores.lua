@@ -14,8 +14,9 @@ local none = {}
 
 local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
 
--- Those of a convolution: the one that should be fastest first.
+-- Those of a convolution: the one that should be fastest first. Boxes, and one tap that is split on its way, are for float32.
 local function of_conv(x, options)
+  if x.dtype ~= "float32" then return { tensor_conv } end
   local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
   local point = tensor_point.cost(x, options)
   local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
