@@ -62,7 +62,8 @@ class Cast(unittest.TestCase):
     def test_every_second_sound_task_is_drawn(self):
         tasks = [("a", "x @ self.w"), ("unsound", "x @ x"), ("b", "x @ self.w"), ("c", "x @ self.w")]
         with tempfile.NamedTemporaryFile("w+", suffix=".jsonl") as suite, contextlib.redirect_stdout(io.StringIO()) as out:
-            suite.writelines(json.dumps({"level": 1, "problem_id": 1, "name": name, "code": TASK % (forward, FLOATS)}) + "\n" for name, forward in tasks)
+            for name, forward in tasks:
+                suite.write(json.dumps({"level": 1, "problem_id": 1, "name": name, "code": TASK % (forward, FLOATS)}) + "\n")
             suite.flush()
             with unittest.mock.patch("sys.argv", ["cast.py", suite.name, "--every", "2"]), contextlib.redirect_stderr(io.StringIO()):
                 cast.main()

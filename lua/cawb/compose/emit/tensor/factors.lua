@@ -1,5 +1,6 @@
--- tensor/factors: how a factor of 16-bit numbers, or words of two 8-bit ones, arrives at tensor cores. It lies in memory so that threads copy 16 bytes at a time,
--- or 8 of rows that are neighbours; or a kernel of its own packs it: one that is made of parameters alone before the first call.
+-- tensor/factors: how a factor of 16-bit numbers, or words of two 8-bit ones, arrives at tensor cores. It lies in memory so that threads
+-- copy 16 bytes at a time, or 8 of rows that are neighbours; or a kernel of its own packs it: one that is made of parameters alone before
+-- the first call.
 
 local costs = require "cawb.compose.cost.products"
 local expression = require "cawb.compose.emit.expression"
@@ -31,8 +32,8 @@ local function copied(geometry, factor, size, along, divides)
   return not along and is_small and divides(HALF // size) and HALF // size or nil
 end
 
---- A factor that lies in memory: { node, base = place of a batch's first word, stride, along = whether neighbours are along k, not rows, together =
---- how many numbers are copied at once }; nil where too few lie together. Numbers of 8 bits lie along k.
+--- A factor that lies in memory: { node, base = place of a batch's first word, stride, along = whether neighbours are along k, not rows,
+--- together = how many numbers are copied at once }; nil where too few lie together. Numbers of 8 bits lie along k.
 local function lying(kernel, geometry, factor)
   local place, node, is_alone = M.place(kernel, geometry.batch, factor.halves or factor)
   if not is_alone or node.dtype ~= (factor.dtype or geometry.dtype) then return nil end
