@@ -121,6 +121,8 @@ def eagerly(program, mode):
     """(eager PyTorch's results, float64's or None)."""
     try:
         plain = results(program.module, program, mode)
+    except torch.OutOfMemoryError:
+        raise                                 # others may have had it
     except Exception as error:
         raise Unsound("%s: %s" % (type(error).__name__, str(error)[:200])) from error
     truth = exact(program, mode)

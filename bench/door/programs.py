@@ -66,7 +66,8 @@ def options(words=None):
 
 
 def key(row):
-    return tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32")) + (row.get("rival", "default"), row.get("choose", "measured"))
+    named = tuple(row[name] for name in ("program", "mode", "device", "small", "lower", "tf32"))
+    return named + (row.get("rival", "default"), row.get("choose", "measured"))
 
 
 def about(given, name, mode):
@@ -219,7 +220,8 @@ def table(rows):
         seconds = [row["seconds"]["cawb"] / row["seconds"]["inductor"] for row in chosen if "inductor" in row.get("seconds", {})]
         print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d that PyTorch does not compute, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's"
               % (mode, len(chosen), sum(row.get("right") is True for row in chosen), sum(row.get("right") is False for row in chosen),
-                 sum("fell" not in row and "unsound" not in row for row in chosen), sum("unsound" in row for row in chosen), sum(row.get("fell") == 0 for row in chosen), mean(better),
+                 sum("fell" not in row and "unsound" not in row for row in chosen), sum("unsound" in row for row in chosen),
+                 sum(row.get("fell") == 0 for row in chosen), mean(better),
                  "%.2fx" % min(better) if better else "none", sum(x < BEHIND for x in better), BEHIND, "%.2f" % statistics.median(seconds) if seconds else "none"))
     lacking = {}
     for row in rows:

@@ -33,7 +33,8 @@ def precision():
 
 def allow(found):
     """Of the program what precision() returned."""
-    setters = (torch._C._set_fp32_precision_setter,) * 2 if GETTER else (torch._C._set_cublas_allow_tf32, torch._C._set_cudnn_allow_tf32)     # pylint: disable=protected-access
+    one = torch._C                              # pylint: disable=protected-access
+    setters = (one._set_fp32_precision_setter,) * 2 if GETTER else (one._set_cublas_allow_tf32, one._set_cudnn_allow_tf32)
     for setter, (_, args), value in zip(setters, ASKED, found):
         setter(*args, value)
 

@@ -29,7 +29,8 @@ end
 -- one text (plan/merge.lua).
 function M.joined(state, edge)
   local a, b = edge[1], edge[2]
-  if lists.all(a.roots, prepared.is) or #a.roots + #b.roots > MOST or not over_rows.is_worth_it(a, b, graphs.numel(a.roots[1].shape)) then return nil end
+  if lists.all(a.roots, prepared.is) or #a.roots + #b.roots > MOST then return nil end
+  if not over_rows.is_worth_it(a, b, graphs.numel(a.roots[1].shape)) then return nil end
   if state:needs(a, b) or not state.may(a, b) then return nil end
   local both = { kind = "stream", roots = over_rows.all(a.roots, b.roots), members = over_rows.all(a.members, b.members) }
   local v = width(state, a)
