@@ -9,12 +9,16 @@ device "meta" have types and shapes alone. --every N draws every N-th task of th
 
 import argparse
 import json
+import pathlib
 import re
 import sys
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+from cawb_host.torch import operators  # noqa: E402
 
 # The class keeps its name and its identity: its methods may say super(Model, self). Parameters are made in the type and not cast, since
 # a task's sizes are fitted by fake tensors, whose parameters cannot be cast.
@@ -34,7 +38,6 @@ def get_inputs():
 
 
 UNTOLD = ("NVIDIA driver", "meta tensor", "device meta")   # a task that names a GPU, or asks for a value, is tried by the judge alone
-PRODUCTS = {"mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "dot", "convolution"}
 LEFT = "some of its weights or inputs are float32 still"
 
 
@@ -43,7 +46,8 @@ class OneType(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         operands = {x.dtype for x in tree_leaves((args, kwargs)) if torch.is_tensor(x)}
-        if func.overloadpacket.__name__ in PRODUCTS and len(operands) > 1:
+        row = operators.of(func)
+        if row.products and row.factors and len(operands) > 1:
             raise TypeError("%s has operands of the types %s" % (func, ", ".join(sorted(map(str, operands)))))
         return func(*args, **(kwargs or {}))
 
