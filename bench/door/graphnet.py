@@ -2,8 +2,8 @@
 STORE is of `programs.py STORE.jsonl --suite SUITE.jsonl`.
 
 S(t) is the geometric mean over all tasks that PyTorch computes: of the times faster than eager PyTorch where each output is close to eager's
-at tolerance t, and of 0.1 elsewhere. ES(t) is the same below t = 1; from there a wrong output counts as 1, and from t = 3 a failure too. Tolerances are powers of
-ten; t = -5 is torch.testing's default. Li et al., "GraphNet: A Large-Scale Computational Graph Dataset for Tensor Compiler Research",
+at tolerance t, and of 0.1 elsewhere. ES(t) is the same below t = 1; from there a wrong output counts as 1, and from t = 3 a failure too.
+Tolerances are powers of ten; t = -5 is torch.testing's default. Li et al., "GraphNet: A Large-Scale Computational Graph Dataset for Tensor Compiler Research",
 arXiv 2510.24035.
 """
 import statistics

@@ -129,6 +129,7 @@ local cited = {
     .. ".*\nresnet50 .- 1.5e%-05 1.7e%-05 .-\nmobilenet_v3 .- 1.7e%-05 .-\nsqueezenet .- 1.4e%-06 " },
   { "1.65 of them at the median at batch 1, 1.46 at batch 32, 1.53 in training", "programs_h200.txt", "seconds 1.65 of .*seconds 1.46 of .*seconds 1.53 of " },
   { "5.69x of 141. Five graphs are below 0.98x, the least is 0.78x", "graphnet_h200.txt", "\none: 152 rows, 140 right, 1 wrong, 11 failed .* 5.69x of 141, least 0.78x; 5 below 0.98x" },
+  { "140 of 152 rows. Nine of the 11 failures", "graphnet_h200.txt", "\none: 152 rows, 140 right, 1 wrong, 11 failed " },
   { "1.93 of Inductor's at the median", "graphnet_h200.txt", "; seconds 1.93 of Inductor's" },
   { "5.74x at batch 1, 1.74x at batch 32. Six are slower than Inductor there, down to 0.74x", "tf32_h200.txt", "\none: 26 rows, 26 right, .* 5.74x of 26, .*\nmany: 26 rows, 26 right, .* 1.74x of 26, least 0.74x; 6 below" },
   { "4.6 us with a CUDA graph, 10.2 us for 2 launches, 50 us for 16", "host_h100.txt", " 2 kernels as launches .* package +10.2 .*16 kernels as launches .* package +50.1 .* 2 kernels as graph .* package +4.6 " },

@@ -97,7 +97,7 @@ local function bytes(x) return numel(x) * types.size(x.dtype) end
 
 -- The most bytes of a tensor in memory that a node is made of.
 local function widest(x)
-  return (x.stored or x.kind == "leaf") and bytes(x) or math.max(table.unpack(lists.map(x.inputs, widest)))
+  return (x.stored or x.kind == "leaf") and bytes(x) or math.max(0, table.unpack(lists.map(x.inputs, widest)))
 end
 
 -- Whether a call computes something of a node, through views.
