@@ -36,7 +36,7 @@ class Turns:
     def take(self):
         if self.file and not self.mine:
             fcntl.lockf(self.file, fcntl.LOCK_EX)
-            on_processors(self.own)
+        on_processors(self.own)
         self.mine = True
 
     def give(self):
@@ -50,9 +50,11 @@ class Turns:
 
     @contextlib.contextmanager
     def compiling(self, name, tries=False):
-        """Without the turn, except where it tries kernels on the GPU. What compiles inside of another compilation counts there."""
+        """Without the turn, except where it tries kernels on the GPU: it has the processors of all then, since it compiles hundreds.
+        What compiles inside of another compilation counts there."""
         outer, before = self.seconds.get("inside"), self.mine
         self.take() if tries else self.give()
+        on_processors(self.rest)
         self.seconds["inside"], begin = name, time.perf_counter()
         try:
             yield

@@ -3,22 +3,22 @@
 local composed = dofile "tests/support/composed.lua"
 local check = composed.check
 
-local function options(arch) return { arch = arch, least = 1, narrowest = 8 } end
+local function options(arch, libraries) return { arch = arch, least = 1, narrowest = 8, libraries = libraries } end
 
-local function right(case, arch, dtype)
+local function right(case, arch, dtype, libraries)
   local D = "dtype=torch." .. dtype
-  local made = composed.right(case[1], (case[2]:gsub("D%)", D .. ")")), case[3] and case[3]:gsub("D%)", D .. ")"), options(arch))
+  local made = composed.right(case[1], (case[2]:gsub("D%)", D .. ")")), case[3] and case[3]:gsub("D%)", D .. ")"), options(arch, libraries))
   check.matches(composed.how(made), dtype .. " %(" .. (arch == "sm_90a" and "wgmma" or "mma") .. "%)")
   return made
 end
 
 -- Each on one of the two architectures and in one of the two types: all meet all over the list.
 local turn = 0
-local function all(name, list)
+local function all(name, list, libraries)
   check.test(name, function()
     for _, case in ipairs(list) do
       turn = turn + 1
-      right(case, turn % 2 == 0 and "sm_80" or "sm_90a", turn % 4 < 2 and "bfloat16" or "float16")
+      right(case, turn % 2 == 0 and "sm_80" or "sm_90a", turn % 4 < 2 and "bfloat16" or "float16", libraries)
     end
   end)
 end
@@ -59,6 +59,15 @@ all("convolutions", {
   { "return self.c(torch.relu(x))", "[torch.randn(2, 64, 16, 8, D)]", "self.c = nn.Conv2d(64, 80, 1, bias=False, D)" },
 })
 
+-- As in torch.compile: the sum is in float32 then, and is rounded behind the bias.
+all("a bias, where libraries are not called", {
+  { "return F.gelu(self.l(x)) + y", "[torch.randn(140, 192, D), torch.randn(140, 520, D)]", "self.l = nn.Linear(192, 520, D)" },
+  { "return torch.baddbmm(z, x, y)", "[torch.randn(3, 72, 136, D), torch.randn(3, 136, 160, D), torch.randn(3, 72, 160, D)]" },
+  { "return torch.relu(self.c(x))", "[torch.randn(2, 70, 14, 15, D)]", "self.c = nn.Conv2d(70, 72, 3, padding=1, D)" },
+  { "return torch.relu(self.c(x)) + y", "[torch.randn(3, 72, 12, 14, D), torch.randn(3, 136, 12, 14, D)]", "self.c = nn.Conv2d(72, 136, 1, D)" },
+  { "return self.c(x)", "[torch.randn(2, 32, 12, 12, D)]", "self.c = nn.ConvTranspose2d(32, 24, 4, stride=2, padding=1, D)" },
+}, false)
+
 all("transposed convolutions", {
   { "return self.c(x)", "[torch.randn(2, 32, 12, 12, D)]", "self.c = nn.ConvTranspose2d(32, 24, 4, stride=2, padding=1, D)" },
   { "return self.c(x)", "[torch.randn(2, 32, 12, 12, D)]", "self.c = nn.ConvTranspose2d(32, 24, 3, stride=2, padding=1, output_padding=1, D)" },
@@ -76,6 +85,7 @@ check.test("factors in memory are not packed, weights before the first call, and
   check.equal(steps("return x @ y", "[torch.randn(256, 512, D), torch.randn(512, 136, D)]"), "mm")
   local made = right({ "return torch.relu(self.l(x))", "[torch.randn(256, 192, D)]", "self.l = nn.Linear(192, 160, D)" }, "sm_90a", "bfloat16")
   check.equal(launches(made), "relu_right relu")
+  check.equal(launches(right({ "return torch.relu(self.l(x))", "[torch.randn(256, 192, D)]", "self.l = nn.Linear(192, 160, D)" }, "sm_90a", "bfloat16", false)), "relu_right relu")
   check.matches(made.plan, 'prepare%(function%(params%) launch%("k1_relu_right"')
   check.equal(steps("return x @ y", "[torch.randn(256, 67, D), torch.randn(67, 136, D)]"), "mm_left mm")
 end)

@@ -16,7 +16,7 @@ local ways = { box = tensor_box, packed = tensor_conv, gathered = tensor_point }
 
 -- Those of a convolution: the one that should be fastest first. Boxes, and one tap that is split on its way, are for float32.
 local function of_conv(x, options)
-  if x.dtype ~= "float32" then return { tensor_conv } end
+  if x.inputs[1].dtype ~= "float32" then return { tensor_conv } end
   local boxed, packed = tensor_box.cost(x, options), tensor_conv.cost(x, options)
   local point = tensor_point.cost(x, options)
   local list = boxed and packed and packed < boxed and { tensor_conv, tensor_box } or { tensor_box, tensor_conv }
@@ -29,7 +29,7 @@ local function generators(x, kind, options)
   if kind == "product" then return { tensor_matrix } end
   if kind == "attend" then return { attend } end
   if kind ~= "conv" then return none end
-  if options.gradients and x.dtype == "float32" and not options.conv then return { tensor_conv.fits(x, options) and tensor_conv or tensor_box } end
+  if options.gradients and x.inputs[1].dtype == "float32" and not options.conv then return { tensor_conv.fits(x, options) and tensor_conv or tensor_box } end
   return options.conv and { ways[options.conv] } or of_conv(x, options)
 end
 

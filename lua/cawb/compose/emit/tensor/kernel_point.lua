@@ -19,7 +19,7 @@ local numel = grids.product
 function M.serves(x, options)
   local c = x.conv
   if not point.is_point(c) then return nil, "it has more than one tap" end
-  if x.dtype ~= "float32" then return nil, "it is for float32" end
+  if x.dtype ~= "float32" or x.inputs[1].dtype ~= "float32" then return nil, "it is for float32" end
   if tensor.loop(options.chip, options.emulate) ~= "wgmma" then return nil, "it needs warpgroups" end
   local fine, why = tensor_conv.serves(x, options)
   if not fine then return nil, why end

@@ -37,7 +37,7 @@ end
 function M.geometry(x, chip)
   local from, weights, space = x.inputs[1], x.inputs[2], { table.unpack(x.shape, 3) }
   local depth, ones = from.shape[2], lists.times(#space, function() return index.const(0) end)
-  return { what = ("a convolution of %d channels to %d, one tap"):format(depth, x.shape[2]), chip = chip, dtype = x.dtype, eight = true,
+  return { what = ("a convolution of %d channels to %d, one tap"):format(depth, x.shape[2]), chip = chip, dtype = x.inputs[1].dtype, eight = true,
     terms = depth, batch = x.shape[1], rows = x.shape[2], columns = numel(space), sets = { { 0 } },
     left = { rows = x.shape[2], depth = depth, along = true, alike = true, element = function(body, _, row, k) return body:value(weights, { row, k, table.unpack(ones) }) end },
     right = { rows = numel(space), depth = depth, along = false,

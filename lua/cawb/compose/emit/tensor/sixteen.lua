@@ -31,12 +31,13 @@ local types = { float16 = true, bfloat16 = true }
 
 local function is_eight(x) return x.dtype:find "^float8" ~= nil end
 
---- The type of a node and its first two inputs, if it is the same one of 16 bits; else nil. Of inputs of 8 bits that of the first, where the
---- program asks for sums of few bits and a `chip` has the instruction; else float16, which has all of these numbers.
+--- The type of a node's first two inputs, if it is the same one of 16 bits, and the node is of that type or float32: a bias may follow, behind
+--- which the sum is rounded. Else nil. Of inputs of 8 bits that of the first, where the program asks for sums of few bits and a `chip` has the
+--- instruction; else float16, which has all of these numbers.
 function M.type_of(x, chip)
   local dtype, other = x.inputs[1].dtype, x.inputs[2].dtype
   if chip and is_eight(x.inputs[1]) and is_eight(x.inputs[2]) then return x.eight and chip.fp8 and dtype or "float16" end
-  return types[dtype] and other == dtype and x.dtype == dtype and dtype or nil
+  return types[dtype] and other == dtype and (x.dtype == dtype or x.dtype == "float32") and dtype or nil
 end
 
 --- A factor of numbers of 8 bits by words of two, as floats of these bits; `depth` is even.
