@@ -30,7 +30,10 @@ SMALL = {"one": 1, "many": 2, "train": 2}
 def made(name, mode, given):
     """The program, with the values that a trained one could have: no layer of zeros, and statistics of norms that fit."""
     torch.manual_seed(11)
-    program = zoo.PROGRAMS[name][1](given.small, (SMALL if given.small else BATCHES)[mode])
+    try:
+        program = zoo.PROGRAMS[name][1](given.small, (SMALL if given.small else BATCHES)[mode])
+    except NameError as error:                # a task's text names something that it has not
+        raise Unsound("%s: %s" % (type(error).__name__, error)) from error
     if program.is_task:
         return program
     with torch.no_grad():
@@ -229,18 +232,19 @@ def executed(name, mode, given, turn):
     program.module.load_state_dict(state)
     if is_gpu and not compared(results(fast, program, mode), plain, truth)["right"]:       # the first call was checked by the backend itself
         row["right"] = False
-    del found, truth, state
+    del found, state
     row.update(became(fast))
     if is_gpu:
-        runs = {"eager": program.module, "cawb": fast, **rival(program, mode, given, turn, plain, row)}
-        del plain
+        runs = {"eager": program.module, "cawb": fast, **rival(program, mode, given, turn, (plain, truth), row)}
+        del plain, truth
         row["times"] = times(runs, program, mode)
         row["milliseconds"] = {k: 1e3 * statistics.median(v) for k, v in row["times"].items()}
     return dict(row, seconds=turn.spent())
 
 
-def rival(program, mode, given, turn, plain, row):
-    """Inductor's function, if it makes one; the row says how close its results are, or why there are none."""
+def rival(program, mode, given, turn, known, row):
+    """Inductor's function, if it makes one; the row says how close its results are to those that are `known`, eager PyTorch's and float64's, or
+    why there are none."""
     other = turn.inductor(program.module, given.rival)
     turn.give()
     try:
@@ -251,8 +255,10 @@ def rival(program, mode, given, turn, plain, row):
         return {}
     finally:
         turn.take()
+    verdict = compared(found, *known)
+    row["inductor_right"], row["inductor_error"] = verdict["right"], verdict["error"]
     if program.is_task:
-        row["close"]["inductor"] = graphnet.least(found, plain)
+        row["close"]["inductor"] = graphnet.least(found, known[0])
     return {"inductor": other}
 
 

@@ -190,7 +190,7 @@ def cells(row):
         return [row.get("missing") or "failed: " + row["failed"].strip().splitlines()[-1][:WIDTH]]
     seconds, times = row["seconds"], row.get("times") or {}
     found = [{True: "right", False: "WRONG", None: "not run"}[row["right"]], "%d/%d" % (row["packages"], row["graphs"]), "%.0f%%" % (100 * row["fell"]), "%.0f%%" % (100 * row.get("slower", 0)),
-             " ".join("%.1e" % row[name] for name in ("error", "eager_error") if row.get(name) is not None),
+             " ".join("%.1e" % row[name] for name in ("error", "eager_error", "inductor_error") if row.get(name) is not None),
              "%.0f" % seconds["cawb"], "%.0f" % seconds["inductor"] if "inductor" in seconds else ""]
     for other in ("eager", "inductor"):
         found.append("%.2f [%.2f, %.2f]" % tuple(ratio(times[other], times["cawb"])) if other in times else "")
@@ -207,7 +207,7 @@ def mean(ratios):
 
 def table(rows):
     width = max([18, *(len(row["program"]) for row in rows)])
-    print("%-*s %-6s right    packages/graphs  fell back, slower  error: cawb, eager  seconds: cawb, Inductor  times faster than eager, Inductor"
+    print("%-*s %-6s right    packages/graphs  fell back, slower  error: cawb, eager, Inductor  seconds: cawb, Inductor  times faster than eager, Inductor"
           % (width, "program", "mode"))
     for row in rows:
         print(line(row, width))
@@ -216,13 +216,15 @@ def table(rows):
         if not chosen:
             continue
         timed = [row["times"] for row in chosen if row.get("times")]
+        judged = [row["inductor_right"] for row in chosen if "inductor_right" in row]
         better = [min(ratio(t[other], t["cawb"])[0] for other in ("eager", "inductor") if other in t) for t in timed]
         seconds = [row["seconds"]["cawb"] / row["seconds"]["inductor"] for row in chosen if "inductor" in row.get("seconds", {})]
-        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d that PyTorch does not compute, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's"
+        print("%s: %d rows, %d right, %d wrong, %d failed or missing, %d that PyTorch does not compute, %d whole; over the better of both %s, least %s; %d below %.2fx; seconds %s of Inductor's%s"
               % (mode, len(chosen), sum(row.get("right") is True for row in chosen), sum(row.get("right") is False for row in chosen),
                  sum("fell" not in row and "unsound" not in row for row in chosen), sum("unsound" in row for row in chosen),
                  sum(row.get("fell") == 0 for row in chosen), mean(better),
-                 "%.2fx" % min(better) if better else "none", sum(x < BEHIND for x in better), BEHIND, "%.2f" % statistics.median(seconds) if seconds else "none"))
+                 "%.2fx" % min(better) if better else "none", sum(x < BEHIND for x in better), BEHIND, "%.2f" % statistics.median(seconds) if seconds else "none",
+                 "; by the same rule %d of Inductor's are wrong" % judged.count(False) if judged else ""))
     lacking = {}
     for row in rows:
         for operator, _, why in row.get("left", []):
