@@ -115,6 +115,17 @@ check.test("a small convolution of one tap is no library's where that saves a la
   check.equal(launches(made), "silu_left silu")
 end)
 
+check.test("few rows and few channels are on tensor cores where no library is called", function()
+  for _, case in ipairs {
+    { "return F.gelu(self.l(x))", "[torch.randn(12, 256, dtype=torch.bfloat16)]", "self.l = nn.Linear(256, 1024, dtype=torch.bfloat16)" },
+    { "return F.silu(self.c(x))", "[torch.randn(1, 96, 28, 28, dtype=torch.bfloat16)]", "self.c = nn.Conv2d(96, 24, 1, dtype=torch.bfloat16)" },
+  } do
+    local made = composed.right(case[1], case[2], case[3], { arch = "sm_90a", libraries = false })
+    check.matches(composed.how(made), "bfloat16 %(wgmma%)")
+    check.matches(launches(made), "^%l+_right %l+$")
+  end
+end)
+
 check.test("what is a library's says why, and that is not its type", function()
   local made = composed.right("return self.c(x)", "[torch.randn(1, 16, 7, 7, dtype=torch.bfloat16)]", "self.c = nn.Conv2d(16, 16, 3, dtype=torch.bfloat16)", { arch = "sm_90a" })
   check.matches(composed.how(made), "not on tensor cores: it is too small")

@@ -222,8 +222,7 @@ function M.serves(x, options)
   if not dtype and (x.dtype ~= "float32" or x.inputs[2].dtype ~= "float32") then return nil, "it is for float32 and 16-bit types" end
   local channels, columns = shapes.each(x)
   if columns < (options.narrowest or 16) then return nil, "a group has too few output channels" end
-  local is_point = dtype and point.serves(x, tiles.ROWS)
-  if 2 * terms(x, c, channels) < (options.least or is_point and POINT or M.LEAST) then return nil, "it is too small" end
+  if 2 * terms(x, c, channels) < (options.least or dtype and point.lies(x) and POINT or M.LEAST) then return nil, "it is too small" end
   local p = best_shape(options.chip, x)
   if is_padding(x, c, p, channels, columns) then return nil, "too much of it would be padding" end
   if not M.fits(x, options) then return nil, "its packed input takes too much memory" end

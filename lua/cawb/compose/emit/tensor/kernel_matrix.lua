@@ -18,7 +18,8 @@ local M = {}
 local NARROW = 32                     -- rows, columns and terms below which a library's call is as good
 local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
 local AGAIN = { wgmma = 0.03, mma = 0.2 }      -- two factors that no parameters are have one; by mma smaller ones are a library's
-local SMALL = 1 << 24                 -- operations below which a library's call is as good for 16-bit numbers
+local SIXTEEN = { NARROW, 1 << 24 }   -- the same of 16-bit numbers, and operations below which it is
+local ALONE = { 8, 1 << 22 }          -- these where no library is called: plain kernels read 16-bit numbers one by one
 local LONG = 512                      -- terms from which on sums over batch and places are taken for gradients of a convolution's weights: their
                                       -- factors are full of zeros and tiny numbers, so that pairs hardly ever hold what counts
 local OWN = { 4, 1 << 24 }            -- for these: rows, columns and terms, and operations, below which a plain kernel of few blocks is as good
@@ -81,8 +82,8 @@ end
 -- theirs in float32.
 local function limits(x, s, options, own)
   if own and x.inputs[1].dtype:find "^float8" then return 1, 1 end
-  local long = not own and is_long(x, s)
-  return options.narrowest or long and OWN[1] or NARROW, options.least or own and SMALL or long and OWN[2] or least_of(options.chip, x)
+  local least = own and (x.own and ALONE or SIXTEEN) or not own and is_long(x, s) and OWN
+  return options.narrowest or least and least[1] or NARROW, options.least or least and least[2] or least_of(options.chip, x)
 end
 
 --- Whether a product can be made here, or nil and why not. `options.chip`: that it is for;

@@ -17,11 +17,16 @@ function M.is_point(c)
   return not c.transposed and lists.all(c.taps, function(n, d) return n == 1 and c.padding[d] == 0 end)
 end
 
+--- Whether its pixels can be read as they lie.
+function M.lies(x)
+  local c = x.conv
+  return M.is_point(c) and numel(c.stride) == 1 and c.groups == 1 and numel { table.unpack(x.shape, 3) } % FOUR == 0
+end
+
 --- Whether it is done so: half of a tile's rows are output channels, at least.
 function M.serves(x, rows)
-  local c = x.conv
-  local channels, columns = x.shape[2], numel { table.unpack(x.shape, 3) }
-  return M.is_point(c) and numel(c.stride) == 1 and c.groups == 1 and columns % FOUR == 0 and 2 * channels >= (channels + rows - 1) // rows * rows
+  local channels = x.shape[2]
+  return M.lies(x) and 2 * channels >= (channels + rows - 1) // rows * rows
 end
 
 -- Writes what follows the sums of neighbouring pixels.
