@@ -33,7 +33,8 @@ after any interruption, and the same seed makes the same tasks.
 
 flags
   --out DIR            where all of it goes (cawb-runs)
-  --count N            tasks to keep (100); with --shard, of this shard; 0 writes DIR's files again
+  --count N            tasks to keep (100); with --shard, of this shard; 0 writes DIR's files again, and with
+                       --benchmark without what a set that was drawn without one has in common with it
   --seed N             what is drawn (1)
   --shard 3/16         the third of sixteen parts; each has a DIR of its own, which cawb merge joins
   --benchmark FILE     keep nothing that has an operator graph, or nearly its source, in common with this
@@ -100,11 +101,10 @@ end
 
 -- What a set is drawn from. All that changes a task stands here, and nothing else.
 local function about_of(state, given)
-  local b = state.benchmark
-  return { seed = state.seed, device = state.device.info.name, torch = state.torch, cawb = core.version, generator = M.generator(),
+  local about = { seed = state.seed, device = state.device.info.name, torch = state.torch, cawb = core.version, generator = M.generator(),
     transformers = (state.how.shares.transformers or 0) > 0 and state.transformers or nil,
-    changed = changed(state.all.synth), similar = state.all.synth.similar, benchmark = b and b.hash, benchmark_tasks = b and b.tasks,
-    benchmark_unreadable = b and b.unreadable, propose = given.propose, model = given.propose and state.all.model.name }
+    changed = changed(state.all.synth), similar = state.all.synth.similar, propose = given.propose, model = given.propose and state.all.model.name }
+  return state.benchmark and benchmark.noted(state.benchmark, about) or about
 end
 
 --- A hash of the code that draws and filters; what only tells of it, such as the card, may change meanwhile.
@@ -189,8 +189,8 @@ local function tell_texts(set, found, say)
 end
 
 -- The files beside the store, and the table. Returns how many tasks and texts there are.
-local function finish(set, parsed, say, how, program)
-  local rows = set:rows()
+local function finish(set, parsed, say, how, program, rows)
+  rows = rows or set:rows()
   local written = need(export.write(set, rows, program))
   need(file.replace(set.folder .. "/card.md", card.markdown(set, rows) .. "\n"))
   local kept, counts, all = card.counts(rows)
@@ -238,6 +238,16 @@ local function rewrite(parsed, state, say)
   return finish(set, parsed, say, state.all.teach)
 end
 
+-- The files without what the set has in common with a benchmark; the store keeps all.
+local function rewrite_without(parsed, state, say)
+  local set <close> = need(sets.open(parsed.out))
+  local rows = set:rows()
+  need(benchmark.leave_out(state.benchmark, state.maker, set, rows, set.about.similar, say))
+  benchmark.noted(state.benchmark, set.about)
+  finish(set, parsed, say, state.all.teach, state.maker.hello.path, rows)
+  return job.codes.passed
+end
+
 -- By several processes. What there is by then is joined and written down where they were interrupted, too. Two parts may have the same
 -- graph, so some of their texts are one: then all go on.
 local function in_parts(argv, parsed, state, say)
@@ -275,7 +285,7 @@ local function with_device(parsed, given, state, say)
   state.device, state.maker, state.torch = dev, m, hello.torch
   m.propose = given.propose and need(propose.new(state.all)) or nil
   if given.benchmark then state.benchmark = need(benchmark.open(given.benchmark, m, state.work, hello.torch, say)) end
-  return perform(state, parsed, given, say)
+  return state.count == 0 and rewrite_without(parsed, state, say) or perform(state, parsed, given, say)
 end
 
 -- Times of what is kept on a GPU, and how well the modelled ones agree.
@@ -314,7 +324,7 @@ function M.main(argv)
   local given, parsed = command.parse(argv, own)
   local state = read(parsed, given)
   local function say(text) if not parsed.quiet and not parsed.json then io.stderr:write(text, "\n") end end
-  if state.count == 0 and not given.seeds then
+  if state.count == 0 and not given.seeds and not given.benchmark then
     rewrite(parsed, state, say)
     return job.codes.passed
   end

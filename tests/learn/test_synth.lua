@@ -196,6 +196,27 @@ check.test("the same seed is the same bytes, in shards too; merged, they are one
   assert(same[0] >= 1 and same[1] >= 1, "each shard has rows of the whole")
 end)
 
+check.test("a set that was drawn without a benchmark is written without what it has in common with one", function()
+  local joined, suite = dir .. "/joined", dir .. "/suite.jsonl"
+  local before, count = by_number(joined)
+  local number = assert(next(before))
+  local f <close> = assert(io.open(suite, "w"))
+  f:write(core.json.encode { level = 1, problem_id = 1, name = "known", code = core.json.decode(before[number]).code }, "\n")
+  f:close()
+  local out, status, err = cawb(("--out %s --count 0 --benchmark %s"):format(joined, suite))
+  check.equal(status, 0, err)
+  check.matches(err, ("draw %d  benchmark: 1/1_known"):format(number))
+  check.matches(out, "benchmark +1 ")
+  local after = by_number(joined)
+  check.equal(after[number], nil)
+  local card = assert(io.open(joined .. "/card.md")):read "a"
+  check.matches(card, "in common with one of the benchmark's 1 tasks")
+  check.equal(select(2, cawb("--out " .. joined .. " --count 0 --quiet")), 0)
+  local again, all = by_number(joined)
+  check.equal(all, count)
+  check.equal(again[number], before[number])
+end)
+
 check.test("a share for transformers where it is not installed is a machine that lacks it", function()
   local function asked(version) return { hello = { path = "PY" }, ask = function() return { transformers = version, seeds = {}, looked = 0 } end } end
   local how = assert(maker.read(setmetatable({ shares = "nn:1,transformers:1" }, { __index = usual })))

@@ -62,4 +62,38 @@ function M.open(path, maker, folder, torch, say)
   return found
 end
 
+--- A task beside a benchmark: { status, reason } of the filter that it does not pass, or without these; similarity and nearest, where syntax
+--- trees were compared. Or nil, message, name. `key`: of its graph, `code`: its file's text, `most`: a similarity that is too much.
+function M.check(found, maker, key, code, most)
+  if found.graphs[key] then return { status = "benchmark", reason = found.graphs[key] } end
+  local near, message, name = maker:ask { op = "synth_nearest", code = code, sources = found.sources }
+  if not near then return nil, message, name end
+  local similar = not (near.ratio < most)
+  return { status = similar and "similar" or nil, reason = similar and ("%.2f, %s"):format(near.ratio, near.name) or nil,
+           similarity = near.ratio, nearest = near.name }
+end
+
+--- The same of all kept rows of a set that was drawn without a benchmark: those that have something in common with it are kept no more.
+--- Returns true, or nil, message, name.
+function M.leave_out(found, maker, set, rows, most, say)
+  for i, row in ipairs(rows) do
+    if row.status == "kept" then
+      local r, message, name = M.check(found, maker, row.graph, set:code(row), most)
+      if not r then return nil, message, name end
+      row.status, row.reason = r.status or row.status, r.reason
+      row.data.ast_similarity, row.data.nearest = r.similarity, r.nearest
+      if r.status then say(("draw %d  %s: %s"):format(row.number, r.status, r.reason)) end
+    end
+    if core.clock.interrupted() then return nil, "interrupted", "interrupted" end
+    if i % 1000 == 0 then say(("%d of %d draws are compared with the benchmark"):format(i, #rows)) end
+  end
+  return true
+end
+
+--- A set's description (`about` in set.lua) with what it says of the benchmark.
+function M.noted(found, about)
+  about.benchmark, about.benchmark_tasks, about.benchmark_unreadable = found.hash, found.tasks, found.unreadable
+  return about
+end
+
 return M

@@ -2,6 +2,7 @@
 -- depends on the clock, so the same number gives the same row.
 
 local admission = require "cawb.judge.verify.admission"
+local benchmark = require "cawb.learn.synth.benchmark"
 local compose = require "cawb.compose.candidate"
 local core = require "cawb.core"
 local file = require "cawb.base.file"
@@ -156,12 +157,10 @@ local function compared(self, row)
   local earlier = self.set:graph(key)
   if earlier then return rejected(row, "duplicate", ("of draw %d"):format(earlier)) end
   if not self.benchmark then return true end
-  if self.benchmark.graphs[key] then return rejected(row, "benchmark", self.benchmark.graphs[key]) end
-  local near, message, name = self:ask { op = "synth_nearest", code = row.code, sources = self.benchmark.sources }
-  if not near then return failed(row, "crashed", message, name) end
-  row.similarity, row.nearest = near.ratio, near.name
-  if not (near.ratio < self.how.similar) then return rejected(row, "similar", ("%.2f, %s"):format(near.ratio, near.name)) end
-  return true
+  local r, message, name = benchmark.check(self.benchmark, self, key, row.code, self.how.similar)
+  if not r then return failed(row, "crashed", message, name) end
+  row.similarity, row.nearest = r.similarity, r.nearest
+  return not r.status or rejected(row, r.status, r.reason)
 end
 
 -- Options of the small sizes that the filters run at.
