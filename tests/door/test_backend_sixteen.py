@@ -85,6 +85,9 @@ class Sixteen(unittest.TestCase):
         self.cache = tempfile.mkdtemp(prefix="cawb-sixteen-")
         self.addCleanup(shutil.rmtree, self.cache, ignore_errors=True)
 
+    def is_whole(self, compiled, graphs):
+        self.assertEqual([part.why for graph in report.of(backend.owner_of(compiled)) for part in graph.parts], [None] * graphs)
+
     def run_one(self, make):
         torch.manual_seed(1)
         torch._dynamo.reset()
@@ -94,7 +97,7 @@ class Sixteen(unittest.TestCase):
         with torch.no_grad():
             exact, plain = copy.deepcopy(module).double()(*cast(inputs, torch.float64)), module(*inputs)
             found = compiled(*inputs)
-        self.assertEqual([part.why for graph in report.of(backend.owner_of(compiled)) for part in graph.parts], [None])
+        self.is_whole(compiled, 1)
         self.assertEqual(found.dtype, torch.bfloat16)
         self.assertLessEqual(error(found, exact), MOST * error(plain, exact))
 
@@ -102,6 +105,21 @@ class Sixteen(unittest.TestCase):
         for name, make in CASES.items():
             with self.subTest(name):
                 self.run_one(make)
+
+    def test_gradients_of_attention_are_made_here_and_no_less_accurate(self):
+        """The sums that its backward graph reads are float32, as PyTorch's are."""
+        torch.manual_seed(1)
+        torch._dynamo.reset()
+        module = compiled_models.Block(64, 2).to(torch.bfloat16)
+        x = torch.randn(2, 33, 64).to(torch.bfloat16)
+        compiled, wide = cawb.compile(module, device="sim:h100", cache=self.cache, failures=self.cache), copy.deepcopy(module).double()
+
+        def gradients(run, of, inputs):
+            return torch.autograd.grad(run(inputs).square().mean(), list(of.parameters()))
+        found, plain, exact = gradients(compiled, module, x), gradients(module, module, x), gradients(wide, wide, x.double())
+        self.is_whole(compiled, 2)
+        for a, b, truth in zip(found, plain, exact):
+            self.assertLessEqual(error(a, truth), 2 * error(b, truth))
 
 
 if __name__ == "__main__":

@@ -278,16 +278,17 @@ def scores(query, key, mask, causal, scale):
 
 
 def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
-    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores."""
+    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores. Of 16-bit
+    numbers the sums are float32, and with them all between the products."""
     weights = torch.exp(scores(query, key, mask, causal, scale) - sums[..., :query.shape[-2], None])
-    added = weights * (grad @ value.transpose(-1, -2) - (grad * out).sum(-1, keepdim=True))
-    inner = added * (scale or query.shape[-1] ** -0.5)
-    return inner @ key, inner.transpose(-1, -2) @ query, weights.transpose(-1, -2) @ grad, added
+    added = weights * (grad @ value.transpose(-1, -2) - (grad.to(sums.dtype) * out).sum(-1, keepdim=True))
+    inner = (added * (scale or query.shape[-1] ** -0.5)).to(query.dtype)
+    return inner @ key, inner.transpose(-1, -2) @ query, weights.to(grad.dtype).transpose(-1, -2) @ grad, added.to(query.dtype)
 
 
 def attention(query, key, value, mask, causal, scale):
     made = scores(query, key, mask, causal, scale)
-    return made.softmax(-1) @ value, made.logsumexp(-1)
+    return made.softmax(-1) @ value, (made.float() if made.dtype.itemsize == 2 else made).logsumexp(-1)
 
 
 @way(aten._scaled_dot_product_flash_attention_for_cpu.default)
