@@ -9,6 +9,7 @@ import time
 
 import torch
 from torch._functorch import config
+from torch._inductor.runtime import benchmarking
 
 from cawb import backend
 from cawb.backend import fallback, part
@@ -36,7 +37,7 @@ class Turns:
     def take(self):
         if self.file and not self.mine:
             fcntl.lockf(self.file, fcntl.LOCK_EX)
-        on_processors(self.own)
+            on_processors(self.own)
         self.mine = True
 
     def give(self):
@@ -49,12 +50,10 @@ class Turns:
         self.mine = False
 
     @contextlib.contextmanager
-    def compiling(self, name, tries=False):
-        """Without the turn, except where it tries kernels on the GPU: it has the processors of all then, since it compiles hundreds.
-        What compiles inside of another compilation counts there."""
+    def compiling(self, name):
+        """Without the turn. What compiles inside of another compilation counts there."""
         outer, before = self.seconds.get("inside"), self.mine
-        self.take() if tries else self.give()
-        on_processors(self.rest)
+        self.give()
         self.seconds["inside"], begin = name, time.perf_counter()
         try:
             yield
@@ -72,24 +71,38 @@ class Turns:
             return f(*given)
         return call
 
-    def clocked(self, name, f, tries=False):
+    def clocked(self, name, f):
         @functools.wraps(f)
         def call(*given, **more):
-            with self.compiling(name, tries):
+            with self.compiling(name):
                 return f(*given, **more)
+        return call
+
+    def borrowing(self, f):
+        """f, in this program's turn, which it gives away again."""
+        @functools.wraps(f)
+        def call(*given, **more):
+            before = self.mine
+            self.take()
+            try:
+                return f(*given, **more)
+            finally:
+                if not before:
+                    self.give()
         return call
 
     def watch(self):
         """The backend takes its turns: it compiles without, and a first call that executes waits for one. "choice" are the seconds for
         Inductor's function of a graph, which a package is timed beside, where it was not compiled while the package was made. Backward
-        graphs are compiled with their forward graphs: PyTorch waits for the first backward call otherwise, which has the turn. Returns a
-        function that ends this."""
+        graphs are compiled with their forward graphs: PyTorch waits for the first backward call otherwise, which has the turn. Inductor's
+        autotuning has the turn for each kernel that it times, and compiles without. Returns a function that ends this."""
         ending = contextlib.ExitStack()
         ending.enter_context(config.patch(force_non_lazy_backward_lowering=True))
         self.change(ending, backend, "static", self.clocked("cawb", backend.static))
         self.change(ending, fallback, "make", self.clocked("choice", fallback.make))
         for kind in (part.Part, part.Cut):
             self.change(ending, kind, "first", self.taking(kind.first))
+        self.change(ending, benchmarking.benchmarker, "benchmark_gpu", self.borrowing(benchmarking.benchmarker.benchmark_gpu))
         return ending.close
 
     @staticmethod
@@ -99,7 +112,7 @@ class Turns:
 
     def inductor(self, module, mode):
         """torch.compile(module, mode=mode), likewise."""
-        compiler = self.clocked("inductor", importlib.import_module("torch._inductor.compile_fx").compile_fx, mode != "default")
+        compiler = self.clocked("inductor", importlib.import_module("torch._inductor.compile_fx").compile_fx)
         patches = torch._inductor.list_mode_options(mode)                  # pylint: disable=protected-access
         return torch.compile(module, backend=lambda graph, example: self.taking(compiler(graph, example, config_patches=patches)))
 
