@@ -136,6 +136,25 @@ one("return torch.relu(x @ y)", "[torch.randn(9, 700, dtype=torch.float16), torc
 one("return F.gelu(self.l(x)) + y", "[torch.randn(50, 512), torch.randn(50, 64)]", "self.l = nn.Linear(512, 64)", none)
 one("return torch.addmm(x, y, z, alpha=0.5, beta=2)", "[torch.randn(9, 5), torch.randn(9, 7), torch.randn(7, 5)]", nil, none)
 
+-- Weights of 16 bits are half the bytes, read four numbers at once, and each is one tf32 number.
+check.test("few rows of 16-bit numbers are multiplied as they are, with half the sectors of float32", function()
+  local function read(dtype, battery)
+    local D = (", dtype=torch.%s)"):format(dtype)
+    local forward, inputs, setup = "return F.gelu(self.l(x))", ("[torch.randn(3, 512%s]"):format(D), "self.l = nn.Linear(512, 328" .. D
+    local how = { arch = "sm_90a", libraries = false, kernels = function() return { tile = FIRST + 1, splits = 2 } end }
+    composed.right(forward, inputs, setup, how, battery)
+    local m = composed.metrics(forward, inputs, setup, how)[1]
+    return m.l2_sectors, m["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"], m.issued
+  end
+  local sectors, requests, instructions = read("float32", { "mixed" })
+  for _, dtype in ipairs { "bfloat16", "float16" } do
+    local less, as_many, fewer = read(dtype, { "mixed", "nan" })
+    assert(fewer < 0.8 * instructions, ("%d instructions of %s, and %d of float32"):format(fewer, dtype, instructions))
+    assert(less < 0.6 * sectors, ("%d sectors of %s, and %d of float32"):format(less, dtype, sectors))
+    assert(as_many <= 1.1 * requests, ("%d requests for %s, and %d for float32"):format(as_many, dtype, requests))
+  end
+end)
+
 check.test("rows of packs of four are written as such", function()
   local function stores(columns)
     local forward, inputs = "return torch.relu(x @ y)", ("[torch.randn(3, 20, 12), torch.randn(3, 12, %d)]"):format(columns)

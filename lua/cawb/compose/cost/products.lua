@@ -68,7 +68,7 @@ function M.skinny(chip, t, bytes)
   local terms = 4 // t.across * t.part
   local laid = t.few * terms * (t.wide and 4 / chip.l2_sm or GATHER / 128) / chip.clock
   local rate = KEPT * rates.tensor(chip, "mma") * chip.tf32 / chip.fp16
-  local multiplied = 3 * 2 * t.few * 32 * t.across * terms * chip.sms / rate
+  local multiplied = (t.exact and 1 or 3) * 2 * t.few * 32 * t.across * terms * chip.sms / rate
   local waits = ceil(t.part, 16 * t.depth) * WAIT * chip.latency_dram
   local moved = math.max(bytes / (STREAM * chip.dram), 4 * t.blocks * terms * (t.few + 32 * t.across) / chip.l2_rate)
   return rates.both(moved, rounds * rates.both(waits, beside * laid + math.max(beside, BUSY) * multiplied, 0.3), 0.3)

@@ -144,7 +144,7 @@ function M.made(d, how, chip)
   if thin then text, steps = skinny.made(d, thin) else text, steps = tiled(d, tile, splits) end
   return { text = template.complete(d, template.functions(d, functions), text), launches = steps,
            needs = thin and { "tensor_tf32", thin.cluster > 1 and "join" or nil, thin.cluster > 1 and "join_cluster" or nil } or nil,
-           how = thin and "float32 by three products of tf32 parts (mma)" or nil }
+           how = thin and (d.exact and "16-bit numbers as tf32 (mma)" or "float32 by three products of tf32 parts (mma)") or nil }
 end
 
 M.tiles = #tiles + #skinny.tiles
@@ -165,13 +165,15 @@ local function place_of(x)
   return node.strides and index.place(i, node.strides, node.offset or 0) or nil
 end
 
+local sixteen = { float16 = true, bfloat16 = true }
+
 -- Along which of its last two dimensions neighbours of an operand lie: r - 1 or r; and whether they lie in packs of four.
 local function lie(x)
   local place, r = place_of(x), #x.shape
   if not place then return r, false end
   local row, column = index.stride(place, "r" .. r - 1), index.stride(place, "r" .. r)
   local along = row == 1 and column ~= 1 and r - 1 or r
-  return along, x.dtype == "float32" and index.stride(place, "r" .. along) == 1 and x.shape[along] % 4 == 0
+  return along, (x.dtype == "float32" or sixteen[x.dtype]) and index.stride(place, "r" .. along) == 1 and x.shape[along] % 4 == 0
 end
 
 -- Four neighbours of an operand; `names` of its rows and columns, `along` which of them.
@@ -228,7 +230,7 @@ end
 local function make(kernel, p, options, chip)
   local x = p.x
   local a, one, four = accesses.new(kernel, x), writes(x, p)
-  local d = { type = types.register(x.dtype), m = p.m, n = p.n, k = p.k, batch = p.batch }
+  local d = { type = types.register(x.dtype), m = p.m, n = p.n, k = p.k, batch = p.batch, exact = sixteen[p.a.dtype] and sixteen[p.b.dtype] }
   d.a, d.a4, d.along_a = operand(a, p.a, { "m", "k" })
   d.b, d.b4, d.along_b = operand(a, p.b, { "k", "n" })
   local inside = conditions(p)

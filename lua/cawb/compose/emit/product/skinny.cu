@@ -1,6 +1,6 @@
 // $NAME: sums over k of a(m, k) b(k, n), for each z, where one side is short: a tile has $FEW of its places and $LONG of the other side's. A warp
 // has 32 places of the long side and a slice of k. It reads the long factor into registers, $DEPTH steps of 16 terms ahead, in the order in which tensor
-// cores take it; the short factor lies in shared memory. A number is two tf32 parts, of whose products three count.
+// cores take it; the short factor lies in shared memory. $NUMBERS
 $if CLUSTER: // A tile has a cluster of $CLUSTER blocks, each with its part of k. Each block adds up the sums of all for its share of the tile.
 
 struct alignas(16) $NAME_quad { float v[4]; };
@@ -86,19 +86,28 @@ $end
   for (int from = 0; from < $PART / 16; from += $DEPTH) UNROLL for (int d = 0; d < $DEPTH; d++) {
     const int step = from + d;
     if (step == $PART / 16) break;
+$if EXACT
+    unsigned high[2][2][4];
+    UNROLL for (int x = 0; x < 16; x++) high[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2] = __float_as_uint(ahead[d][x / 4][x % 4]);
+$else
     unsigned high[2][2][4], low[2][2][4];
     UNROLL for (int x = 0; x < 16; x++)
       split_tf32_lifted(high[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], low[x / 8][x / 2 % 2][x % 2 * 2 + x / 4 % 2], ahead[d][x / 4][x % 4], $LIFT);
+$end
     if (step + $DEPTH < $PART / 16) $fetch(ahead[d], z, own, $LSIDE, begin + 16 * (step + $DEPTH) + 4 * t, end);
     UNROLL for (int r = 0; r < $EIGHTS; r++) {
       const $NAME_quad b = *($NAME_quad *)(few + (8 * r + g) * PITCH + slice * $PART + 16 * step + (t ^ g / 2) * 4);
+      float part[2][4] = {};
+$if EXACT
+      const unsigned right[4] = { __float_as_uint(b.v[0]), __float_as_uint(b.v[1]), __float_as_uint(b.v[2]), __float_as_uint(b.v[3]) };
+$else
       unsigned right[4], rest[4];
       UNROLL for (int x = 0; x < 4; x++) split_tf32(right[x], rest[x], b.v[x]);
-      float part[2][4] = {};
       UNROLL for (int s = 0; s < 2; s++) {
         UNROLL for (int i = 0; i < 2; i++) multiply_tf32(part[i], low[i][s], right[2 * s], right[2 * s + 1]);
         UNROLL for (int i = 0; i < 2; i++) multiply_tf32(part[i], high[i][s], rest[2 * s], rest[2 * s + 1]);
       }
+$end
       UNROLL for (int s = 0; s < 2; s++)
         UNROLL for (int i = 0; i < 2; i++) multiply_tf32(part[i], high[i][s], right[2 * s], right[2 * s + 1]);
       UNROLL for (int x = 0; x < 8; x++) acc[x / 4][r][x % 4] += part[x / 4][x % 4];
