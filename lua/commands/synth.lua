@@ -260,7 +260,9 @@ local function in_parts(argv, parsed, state, say)
       command.fail(("a process could not go on: see %s/part-*/log"):format(parsed.out), codes[job.codes.usage] and "usage" or "missing")
     end
     there = reached(state, rewrite(parsed, state, say))
-    goal.count = goal.count + math.max(0, state.count - there)
+    if state.texts and there < state.count then
+      goal.count = state.count - there + need(parts.held(parsed.out, state.jobs, function(set) return #corpus.rows(set, set:rows(), state.all.teach).texts end))
+    end
   until there >= state.count or not state.texts or codes[job.codes.interrupted] or codes[job.codes.failed]
   if codes[job.codes.interrupted] then interrupted() end
   return there >= state.count and job.codes.passed or job.codes.failed

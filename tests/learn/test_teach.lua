@@ -209,6 +209,9 @@ check.test("processes that made the same texts go on until there are so many dif
   local both = dir .. "/again"
   check.equal(select(2, cawb(("--out %s --texts 4 --jobs 2 --quiet %s"):format(both, small))), 0)
   check.equal(#lines(both .. "/texts.jsonl") >= 4, true)
+  local held = #lines(both .. "/part-1/tasks.jsonl") + #lines(both .. "/part-2/tasks.jsonl")
+  check.equal(parts.held(both, 2, function(set) return set:kept() end), held)
+  check.equal(select(3, parts.held(dir .. "/nowhere", 2, function() return 0 end)), "usage")
 end)
 
 check.test("names alone that were asked for are drawn; where PyTorch is as fast, a share is taught; a name that is none is told", function()

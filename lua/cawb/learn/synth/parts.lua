@@ -2,6 +2,7 @@
 
 local core = require "cawb.core"
 local merge = require "cawb.suite.merge"
+local sets = require "cawb.learn.synth.set"
 local shell = require "cawb.base.shell"
 
 local M = {}
@@ -45,6 +46,17 @@ function M.run(argv, out, n, goal, draws, interrupted)
     codes[how == "signal" and interrupted or code or 0] = true
   end
   return codes
+end
+
+--- How many texts the parts hold together, each part's counted by `count(set)`. Some of two parts are one.
+function M.held(out, n, count)
+  local all = 0
+  for i = 1, n do
+    local set <close>, message, name = sets.open(folder_of(out, i))
+    if not set then return nil, message, name end
+    all = all + count(set)
+  end
+  return all
 end
 
 --- Join what is in the parts of a folder: true, or nil, message, name.
