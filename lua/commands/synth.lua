@@ -260,8 +260,9 @@ local function in_parts(argv, parsed, state, say)
       command.fail(("a process could not go on: see %s/part-*/log"):format(parsed.out), codes[job.codes.usage] and "usage" or "missing")
     end
     there = reached(state, rewrite(parsed, state, say))
-    if state.texts and there < state.count then
-      goal.count = state.count - there + need(parts.held(parsed.out, state.jobs, function(set) return #corpus.rows(set, set:rows(), state.all.teach).texts end))
+    if state.texts and there < state.count and not codes[job.codes.interrupted] then
+      local function count(set) return #corpus.rows(set, set:rows(), state.all.teach).texts end
+      goal.count = state.count - there + need(parts.held(parsed.out, state.jobs, count))
     end
   until there >= state.count or not state.texts or codes[job.codes.interrupted] or codes[job.codes.failed]
   if codes[job.codes.interrupted] then interrupted() end

@@ -1,7 +1,6 @@
 -- skinny: products of which one side is short, on tensor cores, where latency counts. A number is two tf32 parts, of whose products three count; one of
--- 16 bits is a tf32 number as it is. A block
--- cuts its k into slices, and a cluster of blocks cuts k before ("slice-k" in a block, "split-k" in a cluster). So much of the long factor is
--- under way at once, nothing is packed, and no part of a sum goes through memory.
+-- 16 bits is a tf32 number as it is. A block cuts its k into slices, and a cluster of blocks cuts k before ("slice-k" in a block, "split-k" in a
+-- cluster). So much of the long factor is under way at once, nothing is packed, and no part of a sum goes through memory.
 
 local costs = require "cawb.compose.cost.products"
 local lift = require "cawb.compose.emit.lift"
@@ -110,7 +109,8 @@ function M.made(d, t)
   local long, short = sides(d)
   local h = { FEW = t.few, LONG = 32 * t.across, EIGHTS = t.few // 8, ACROSS = t.across, PART = t.part, DEPTH = t.depth, BLOCKS = t.beside,
               CLUSTER = t.cluster > 1 and t.cluster or nil, LSIDE = long.dimension:upper(), FSIDE = short.dimension:upper(), FOUR = t.wide or nil, EXACT = d.exact or nil,
-              NUMBERS = d.exact and "Numbers of 16 bits are tf32 numbers as they are." or "A number is two tf32 parts, of whose products three count.", LIFT = lift(2 * 32) }       -- for both factors: the short one is split more often
+              NUMBERS = d.exact and "Numbers of 16 bits are tf32 numbers as they are." or "A number is two tf32 parts, of whose products three count.",
+              LIFT = lift(2 * 32) }       -- for both factors: the short one is split more often
   h.HELD = math.min(HELD, ceil(t.few * WARPS // t.across * t.part, (t.wide and 4 or 1) * 32 * WARPS))
   h.READLONG, h.READSHORT = reads_long(d, long), reads_short(d, short, t.wide)
   h.SHORTF, h.SHORTK = short.along_k and "e / TERMS" or ("e %% %d"):format(t.few), short.along_k and "e % TERMS" or ("e / %d"):format(t.few)
