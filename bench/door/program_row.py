@@ -98,13 +98,13 @@ def exact(program, mode):
         return None
 
 
-def compared(found, plain, truth):
+def compared(found, plain, truth, whose="cawb"):
     fine = True
     for i, (a, b) in enumerate(zip(plain, found, strict=True)):
         if a is None or b is None:
             fine = fine and a is None and b is None
         elif not utils.same(a, b, truth[i] if truth else None, tol=check.TOLERANCE, equal_nan=True):
-            print("result %d is wrong" % i, file=sys.stderr)
+            print("result %d of %s is wrong" % (i, whose), file=sys.stderr)
             fine = False
     return {"right": fine, "error": distance(found, truth), "eager_error": distance(plain, truth)}
 
@@ -255,7 +255,7 @@ def rival(program, mode, given, turn, known, row):
         return {}
     finally:
         turn.take()
-    verdict = compared(found, *known)
+    verdict = compared(found, *known, "Inductor")
     row["inductor_right"], row["inductor_error"] = verdict["right"], verdict["error"]
     if program.is_task:
         row["close"]["inductor"] = graphnet.least(found, known[0])

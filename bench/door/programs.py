@@ -207,8 +207,8 @@ def mean(ratios):
 
 def table(rows):
     width = max([18, *(len(row["program"]) for row in rows)])
-    print("%-*s %-6s right    packages/graphs  fell back, slower  error: cawb, eager, Inductor  seconds: cawb, Inductor  times faster than eager, Inductor"
-          % (width, "program", "mode"))
+    print("%-*s %-6s right    packages/graphs  fell back, slower  error: cawb, eager%s  seconds: cawb, Inductor  times faster than eager, Inductor"
+          % (width, "program", "mode", ", Inductor" if any("inductor_error" in row for row in rows) else ""))
     for row in rows:
         print(line(row, width))
     for mode in MODES:

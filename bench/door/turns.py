@@ -29,14 +29,16 @@ class Turns:
 
     def __init__(self, path):
         # pylint: disable=consider-using-with
-        self.file, self.mine, self.seconds = open(path, "a", encoding="utf-8") if path else None, False, {}
+        self.file, self.mine, self.seconds, self.waited = open(path, "a", encoding="utf-8") if path else None, False, {}, 0.0
         everyone = sorted(os.sched_getaffinity(0))
         self.own, self.rest = (everyone[:OWN], everyone[OWN:]) if path and len(everyone) > 4 * OWN else (everyone, everyone)
         on_processors(self.rest)
 
     def take(self):
         if self.file and not self.mine:
+            begin = time.perf_counter()
             fcntl.lockf(self.file, fcntl.LOCK_EX)
+            self.waited += time.perf_counter() - begin
             on_processors(self.own)
         self.mine = True
 
@@ -51,16 +53,16 @@ class Turns:
 
     @contextlib.contextmanager
     def compiling(self, name):
-        """Without the turn. What compiles inside of another compilation counts there."""
+        """Without the turn. What compiles inside of another compilation counts there; waiting for a turn does not count."""
         outer, before = self.seconds.get("inside"), self.mine
         self.give()
-        self.seconds["inside"], begin = name, time.perf_counter()
+        self.seconds["inside"], begin = name, time.perf_counter() - self.waited
         try:
             yield
         finally:
             self.seconds["inside"] = outer
             if outer is None:
-                self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - begin
+                self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - self.waited - begin
             self.take() if before else self.give()
 
     def taking(self, f):

@@ -332,7 +332,7 @@ function M.main(argv)
     return job.codes.passed
   end
   local lock <close>, work = place(parsed.out)
-  if state.jobs > 1 then return in_parts(argv, parsed, state, say) end
+  if state.jobs > 1 and state.count > 0 then return in_parts(argv, parsed, state, say) end
   state.work = work
   if given.confirm then return confirmed(parsed, state, say) end
   return with_device(parsed, given, state, say)

@@ -137,5 +137,25 @@ def get_init_inputs():
     return []
 """
 
+class Rounding(unittest.TestCase):
+    def test_an_ill_conditioned_task_is_told_from_a_sound_one(self):
+        """A difference of large numbers magnifies roundings, and each draw rounds otherwise."""
+        code = ("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x):\n        return %s\n"
+                "def get_inputs():\n    return [torch.rand(100)]\ndef get_init_inputs():\n    return []\n")
+        with tempfile.TemporaryDirectory() as folder:
+            suite = pathlib.Path(folder) / "suite.jsonl"
+            rows = [{"level": 1, "problem_id": i, "name": "t%d" % i, "code": code % text} for i, text in enumerate(("x * 2 + 1", "(x + 1e4) - 1e4"))]
+            suite.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+            def draws(task):
+                words = [sys.executable, str(ROOT / "bench" / "door" / "rounding.py"), str(suite), task, "--draws", "4"]
+                said = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+                return [float(word) for word in said.splitlines()[-1].split()[2:]]
+            sound, poor = draws("1/0"), draws("1/1")
+        self.assertLess(max(sound), 1e-6)
+        self.assertGreater(min(poor), 1e-5)
+        self.assertGreater(len(set(poor)), 1)
+
+
 if __name__ == "__main__":
     unittest.main()

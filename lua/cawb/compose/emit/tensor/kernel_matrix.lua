@@ -18,8 +18,8 @@ local M = {}
 local NARROW = 32                     -- rows, columns and terms below which a library's call is as good
 local FULL = { 4, 0.015 }             -- a wide range has kernels of its own where these launches take no more than this share of the time;
 local AGAIN = { wgmma = 0.03, mma = 0.2 }      -- two factors that no parameters are have one; by mma smaller ones are a library's
-local SIXTEEN = { NARROW, 1 << 24 }   -- the same of 16-bit numbers, and operations below which it is
-local ALONE = { 8, 1 << 22 }          -- these where no library is called: a plain kernel is the other choice then
+local SIXTEEN = { NARROW, 1 << 24 }   -- of 16-bit numbers: rows, columns and terms, and operations, below which a library's call is as good
+local ALONE = { 8, 1 << 22 }          -- the same where no library is called: below these a plain kernel is as good
 local LONG = 512                      -- terms from which on sums over batch and places are taken for gradients of a convolution's weights: their
                                       -- factors are full of zeros and tiny numbers, so that pairs hardly ever hold what counts
 local OWN = { 4, 1 << 24 }            -- for these: rows, columns and terms, and operations, below which a plain kernel of few blocks is as good
