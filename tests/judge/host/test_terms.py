@@ -7,10 +7,12 @@ import os
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import PACKAGES, HAVE_TORCH
+from hostcase import HAVE_TORCH, NATIVE
 
 if HAVE_TORCH:
     import torch
+    from cawb_host.judge.compare import native, terms
+    from cawb_host.judge.compare.reference import Expected
     from cawb_host.judge.compare.terms import DOWN, MOVE, UP, Look, Moves, doubtful, furthest, plain_matters
     from cawb_host.judge.task.runner import Runner
 
@@ -99,6 +101,31 @@ class Terms(unittest.TestCase):
             sizes = self.sizes(lambda x: x.to(dtype).float(), x)
             allowed = float((sizes / x).median()) * 7.6e-6
             self.assertTrue(roundoff / 2 < allowed < 2 * roundoff, allowed)
+
+    def own(self, dtype, after, spoil=lambda out: None):
+        """The worst element of eager PyTorch's sums of rounded numbers, spoiled, beside its own size or that of its terms."""
+        drawn = torch.Generator().manual_seed(7)
+        x, w = (torch.randn(n, 8, generator=drawn).repeat(1, 2).to(dtype) for n in (4096, 1))
+        x[:, 8:] *= -0.9                                     # sums are small beside their terms
+        runner = self.runner(lambda x, w: after(torch.nn.functional.linear(torch.tanh(x), w)))
+        reference, out = after(torch.tanh(x.double()) @ w.double().t()), runner.forward([x, w], 1)[0][1]
+        expected = Expected(reference, out)
+        spoil(out)
+        return terms.Terms(runner, [x, w], 7, [expected]).look(0, out)["own"]
+
+    def test_what_rounding_to_16_bits_takes_across_a_corner_is_no_error(self):
+        native.open_library(NATIVE)
+        self.addCleanup(native.open_library, None)
+        for after in (torch.relu, torch.nn.functional.leaky_relu):
+            for dtype, roundoff in ((torch.float16, 2.0 ** -11), (torch.bfloat16, 2.0 ** -8)):
+                with self.subTest(after=after, dtype=dtype):
+                    self.assertLess(self.own(dtype, after), 8 * roundoff)
+
+    def test_what_no_rounding_takes_across_a_corner_is_an_error_of_any_size(self):
+        native.open_library(NATIVE)
+        self.addCleanup(native.open_library, None)
+        for dtype in (torch.float32, torch.bfloat16):
+            self.assertGreater(self.own(dtype, torch.relu, lambda out: out.masked_fill_(out == 0, 1e-3)), 1e20)
 
     def matters(self, numel, own, part=None, nrms=0.0):
         entry = {"nrms": 1e-8, "worst": {"error": 1e-8}, "worst_row": {"nrms": 1e-8}, "scale": 1.0, "numel": numel, "far": 0, "eager": {}}

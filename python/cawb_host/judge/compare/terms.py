@@ -40,6 +40,7 @@ WORSE = 100                              # or so many times eager PyTorch's
 
 LITTLE = 2.3e-308                        # for elements whose terms have no size
 LEAST = 100                              # unit roundoffs that no element's own size is held against
+ROOM = 4                                 # unit roundoffs of 16 bits that an element may be off by, beside its terms
 OWN = 1 << 16                            # elements of an output, beyond which nobody asks for each one's own size
 
 
@@ -125,15 +126,35 @@ class Terms:
             moves = Moves(runner.device, seed, probe, MOVE)
             outs = runner.forward_near(inputs, seed, moves.factor, moves)
             for i in floats:
-                moved = expected[i].apart.without(outs[i][1]).reshape(expected[i].reference.shape).sub_(expected[i].reference)
-                moved = moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+                moved = self.squares(i, outs[i][1])
                 far[i].append(moved.mean())
                 self.sizes[i] = moved.add_(self.sizes[i])
         self.moved = {i: math.sqrt(float(torch.stack(far[i]).max())) / (expected[i].rms or 1.0) for i in floats}
         for i in floats:
             self.sizes[i] = self.sizes[i].div_(probes).sqrt_().div_(MOVE)
+        for dtype in SHORT:
+            self.cross_corners(runner, inputs, seed, dtype)
         eager = runner.forward(inputs, seed)
         self.eager = {i: self.look(i, eager[i][1]) for i in floats}
+
+    def squares(self, i, out):
+        """Of how far each element is from the reference."""
+        e = self.expected[i]
+        moved = e.apart.without(out).reshape(e.reference.shape).sub_(e.reference)
+        return moved.square_().nan_to_num_(nan=0.0, posinf=0.0, neginf=0.0)
+
+    def cross_corners(self, runner, inputs, seed, dtype):
+        """Sizes of elements near zero, as behind a relu: a small move leaves them there, but rounding what they are made of to
+        16 bits takes some of them across the corner. Of two moves that mirror each other one goes that way."""
+        at, squares = [i for i in self.sizes if self.expected[i].dtype == dtype and self.expected[i].numel <= OWN], {}
+        share = ROOM * UNIT[dtype]
+        for probe in range(2 * PROBES if at else 0):
+            moves = Moves(runner.device, seed, probe // 2, -share if probe % 2 else share)
+            outs = runner.forward_near(inputs, seed, lambda t: copied(wide(t)), moves)
+            squares = {i: squares.get(i, 0) + self.squares(i, outs[i][1]) for i in at}
+        for i, e in ((i, self.expected[i]) for i in at):
+            size = (squares[i] / (2 * PROBES)).sqrt_() / share
+            self.sizes[i] = self.sizes[i].maximum(size.where(e.reference.abs() <= UNIT[dtype] * e.rms, 0.0))
 
     def near(self, i, out):
         """An output, its reference and the sizes of its terms where the library reads them."""
