@@ -183,6 +183,19 @@ check.test("16-bit floors are one rounding, not a hundred", function()
   check.matches(reason(o), "wrong")
 end)
 
+check.test("all of a 16-bit output may be off by three times what rounding intermediate results makes", function()
+  local function at(offset, rounded)
+    local function slope(by) return { factor = 0, offset = by, factor_noise = 0, offset_noise = 1e-5, magnitudes = 900 } end
+    local s = slope(offset)
+    s.eager, s.factor_rounded, s.offset_rounded = slope(1e-5), rounded, rounded
+    return reason { dtype = "bfloat16", slope = s }
+  end
+  check.equal(at(3e-4), nil)
+  check.matches(at(6e-4), "at most 0.00039 passes")
+  check.equal(at(-6e-4, 3e-4), nil)
+  check.matches(at(-1e-3, 3e-4), "by the same amount, %-0.001 of its root mean square.*at most 0.0009 passes")
+end)
+
 local rates = { dram = 1e12, fp32 = 1e13, launch = 1e-6 }
 local function op(number, kind, read, written, source)
   return { number = number, kind = kind, bytes_read = read, bytes_written = written, flops = 0,

@@ -29,6 +29,7 @@ from cawb_host.judge.inputs import battery
 from cawb_host.judge.compare import indices
 from cawb_host.judge.inputs import places
 from cawb_host.judge.compare import plain
+from cawb_host.judge.compare import slope
 from cawb_host.judge.compare import relations
 from cawb_host.base.fault import Fault, kind_of
 from cawb_host.judge.inputs.guard import Guard
@@ -60,7 +61,7 @@ class Trial:
             self.specs = describe_all(self.inputs, layout, self.runner.task.form)
         self.share_size = layout.size
         self.precision = None
-        self._expected = self._terms = self._plain = self._unfit = self._decided = None
+        self._expected = self._terms = self._plain = self._unfit = self._decided = self._rounded = None
 
     def make_inputs(self):
         """From the seed alone; see host/judge/battery.py and host/judge/relations.py."""
@@ -189,6 +190,12 @@ class Trial:
             floats = [t.dtype for t, _ in self.leaves() if t.is_floating_point()]
             self._decided = Decided(self.runner, self, min(floats or [torch.float32], key=lambda d: d.itemsize))
         return self._decided
+
+    def rounded(self):
+        """By output of 16 bits, how far rounding on the way moves all of it, made once (compare/slope.py); empty where that is not known."""
+        if self._rounded is None:
+            self._rounded = slope.rounded(self.runner, self.inputs, self.seed, self.expected()) if self.terms() else {}
+        return self._rounded
 
     def largest(self):
         """The largest magnitude among inputs that are finite."""

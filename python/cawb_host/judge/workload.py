@@ -227,7 +227,7 @@ class Workload(Study):
         if late:
             changed = self.shared.finish(watched, back)
         self.note_roundings(trial, entries)
-        slope.note(trial.expected(), entries, self.slot)
+        slope.note(trial, entries, self.slot)
         self.look_again(trial, entries)
         for i, why in trial.unfit_outputs().items() if trial.case and not relations.stage_of(trial.case) else ():
             for entry in entries[i]:

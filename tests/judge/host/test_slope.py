@@ -6,7 +6,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "support"))
 
-from hostcase import HAVE_TORCH
+from hostcase import HAVE_TORCH, TaskCase, task
 
 if HAVE_TORCH:
     import torch
@@ -67,6 +67,40 @@ class Slope(unittest.TestCase):
         ref = torch.cat((drawn(1000), torch.tensor([float("nan"), float("inf"), 7e4], dtype=torch.float64)))
         found = slope.numbers(slope.of(ref.to(torch.float16), ref))
         self.assertEqual((found["factor"], found["offset"]), (0, 0))
+
+
+class Shared(TaskCase):
+    """What all elements share and a forward rounds: a kernel may round it otherwise than eager PyTorch."""
+
+    def slopes(self, forward, kernel, inputs="[torch.randn(3000).bfloat16(), torch.rand(11).bfloat16()]"):
+        loaded = self.load(task("return " + forward, inputs))
+        for seed in range(1, 13):
+            loaded.inputs(seed)
+            loaded.output().copy_(kernel(*(loaded.input(i).double() for i in range(2))))
+            reply = loaded.compare()
+            self.assertTrue(reply["ok"], reply)
+            yield reply["outputs"][0]["slope"]
+
+    def test_a_rounding_of_few_results_that_all_share(self):
+        doubts = 0                           # the kernel rounds a sum, eager PyTorch a mean
+        for s in self.slopes("torch.tanh(x) * args[1].mean()", lambda x, w: torch.tanh(x) * w.sum().bfloat16() / 11):
+            own = max(4e-4, 3 * abs(s["eager"]["factor"]), 6 * s["factor_noise"])
+            doubts += abs(s["factor"]) > own
+            self.assertLess(abs(s["factor"]), max(own, 3 * s.get("factor_rounded", 0)))
+        self.assertGreater(doubts, 0)
+
+    def test_a_factor_that_no_rounding_makes(self):
+        off = 1 + 0.3 * torch.finfo(torch.bfloat16).eps
+        for s in self.slopes("torch.tanh(x)", lambda x, w: torch.tanh(x) * off):
+            self.assertGreater(abs(s["factor"]), 10 * s["factor_rounded"])
+        whole = "[torch.randint(-60, 60, (3000,)).bfloat16(), torch.randint(1, 2, (4,)).bfloat16()]"
+        for s in self.slopes("x * args[1].sum()", lambda x, w: x * w.sum() * 1.01, whole):
+            self.assertEqual(s["factor_rounded"], 0)
+
+    def test_what_a_forward_holds_in_float32_no_kernel_needs_to_round(self):
+        forward = "(torch.tanh(x.float()) * args[1].float().mean()).bfloat16()"
+        for s in self.slopes(forward, lambda x, w: torch.tanh(x) * w.mean() * 1.003):
+            self.assertNotIn("factor_rounded", s)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,24 @@
 Rounding goes up and down: over n elements it comes to a roundoff divided by the root of n. An output in 16 bits may be off by
 that type's roundoff in each element, and hides a factor there that the regression shows. The error counts from the rounded
 reference: a kernel that rounds once is off by nothing, whatever values repeat or lie on the type's grid.
+
+All of an output may be made of few intermediate results, as where a running sum follows attention, and a flattened output hides
+which elements share one. A forward that holds no more than 16 bits rounds these results. Eager PyTorch's roundings are one draw;
+references that round at random show how far another draw may lie.
 """
 import math
 
 import torch
 
+from cawb_host.judge.compare.decided import Rounds, unmoved
+from cawb_host.torch.mode import Mode
+from cawb_host.torch.recorder import tensors_in
+
 MOST = 1 << 16                           # elements that are looked at
 GROUPS = 1 << 15                         # magnitudes of a type of 16 bits
+PROBES = 8                               # references that round at random
+DOUBTFUL, SOME = 0.04, 4                 # of a type's eps, and standard errors: below these no slope is in doubt
+KEYS = ("factor", "offset")
 
 
 def step_of(numel):
@@ -71,9 +82,56 @@ def numbers(found):
     return dict(zip(("factor", "offset", "factor_noise", "offset_noise", "magnitudes"), found.tolist()))
 
 
-def note(expected, entries, slot_of):
+class Once(Rounds):
+    """Rounds what the type cannot hold once, on a grid of another scale for each result: equal numbers stay equal, as rounded ones do."""
+
+    def move(self, tensor):
+        if tensor.dtype == torch.float64 and tensor.numel():
+            scale = 2 ** torch.rand((), generator=self.generator, device=tensor.device, dtype=torch.float64)
+            other = (tensor * scale).to(self.dtype).to(torch.float64) / scale
+            tensor.copy_(torch.where((tensor.to(self.dtype) != tensor) & other.isfinite(), other, tensor))
+
+
+class Keeps(Mode):
+    """Whether an operator's result holds more than the type can. Further results are statistics kept for training."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        self.dtype, self.more = dtype, False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        first = next(iter(tensors_in(made)), None)
+        if first is not None and first.is_floating_point() and not self.more:
+            self.more = bool(((first.to(self.dtype) != first) & first.isfinite()).any())
+        return made
+
+
+def rounded(runner, inputs, seed, expected):
+    """(factor, offset) of references that round the results of operators at random, by output of 16 bits: root mean squares. Empty where
+    a forward computes on with more than 16 bits: a right kernel does, too."""
+    at = [i for i, e in enumerate(expected) if e.eager_slope is not None]
+    dtype = min((expected[i].dtype for i in at), key=lambda t: torch.finfo(t).eps)
+    keeps, squares = Keeps(dtype), dict.fromkeys(at, 0)
+    runner.forward(inputs, seed, keeps)
+    for probe in range(0 if keeps.more else PROBES):
+        outs = runner.forward_near(inputs, seed, unmoved, Once(dtype, runner.device, seed + probe))
+        for i in at:
+            e = expected[i]
+            squares[i] = squares[i] + of(e.apart.without(outs[i][1]).to(e.dtype), e.reference)[:2].square()
+    return {} if keeps.more else {i: (s / PROBES).sqrt().tolist() for i, s in squares.items()}
+
+
+def doubtful(found, dtype):
+    return any(abs(found[k]) > max(DOUBTFUL * torch.finfo(dtype).eps, SOME * found[k + "_noise"]) for k in KEYS)
+
+
+def note(trial, entries, slot_of):
     """Notes what outputs of 16 bits come to."""
-    for i, e in enumerate(expected):
+    for i, e in enumerate(trial.expected()):
         if e.eager_slope is not None:
             for slot, entry in enumerate(entries[i]):
-                entry["slope"] = dict(numbers(of(e.apart.without(slot_of(i, slot)), e.reference)), eager=numbers(e.eager_slope))
+                found = numbers(of(e.apart.without(slot_of(i, slot)), e.reference))
+                if doubtful(found, e.dtype):
+                    found.update(zip(("factor_rounded", "offset_rounded"), trial.rounded().get(i, ())))
+                entry["slope"] = dict(found, eager=numbers(e.eager_slope))
