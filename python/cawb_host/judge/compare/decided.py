@@ -31,7 +31,8 @@ class Rounds(Mode):
             self.check(args[0], kwargs.get("dtype"))
         if row.kind != "view" and not row.moves and not row.chooses:
             for tensor in tensors_in(made):
-                self.move(tensor)
+                if tensor.device.type == self.generator.device.type:       # a number of a GPU's task may lie on the processor
+                    self.move(tensor)
         return made
 
     def move(self, tensor):
