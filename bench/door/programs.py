@@ -7,7 +7,8 @@ seconds to compile, times. python3 bench/door/programs.py STORE.jsonl [options];
 --only PATTERN             names of programs, a regular expression
 --modes one,many,train     batch 1, batch 32, a training step
 --tf32                     PyTorch's defaults: convolutions round to TF32; cawb keeps float32's accuracy
---rival MODE               a mode of torch.compile in the place of Inductor's default: max-autotune
+--rival MODE               a mode of torch.compile in the place of Inductor's default: max-autotune, which tries hundreds of kernels for
+                           a network, minutes on all processors
 --choose verified          kernels that are right stay, and are not timed beside Inductor's: seconds are those until a graph is ready
 --suite SUITE.jsonl        tasks in KernelBench's form in the place of the forty programs; --modes is one
 --first NAME,NAME          these programs begin before the others
