@@ -16,8 +16,9 @@ def program():
     """The program `cawb`: $CAWB_PROGRAM, the one that a wheel brought, or the one on PATH."""
     own = os.path.join(HERE, "tree", "bin", "cawb")
     found = os.environ.get("CAWB_PROGRAM") or (own if os.path.exists(own) else None) or shutil.which("cawb")
-    if not found:
-        raise FileNotFoundError("the program cawb was not found: put its folder on PATH, install the wheel that its build makes, or set CAWB_PROGRAM")
+    if not found or not shutil.which(found):
+        at = " at %s" % found if found else ""
+        raise FileNotFoundError("the program cawb was not found" + at + ": put its folder on PATH, install the wheel that its build makes, or set CAWB_PROGRAM")
     return found
 
 

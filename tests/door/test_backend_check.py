@@ -1,14 +1,20 @@
-"""How the backend of torch.compile compares the first results of kernels."""
+"""How the backend of torch.compile compares the first results of kernels; what interrupts it, and what surrounds it and is wrong."""
+import logging
 import operator
+import os
 import pathlib
+import signal
 import sys
 import unittest
+from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / name) for name in ("python", "tests/support")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from torch.utils._python_dispatch import TorchDispatchMode     # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import check, packages      # noqa: E402  pylint: disable=wrong-import-position
+from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
+from cawb import process                      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import check, lowering, options, packages, simulated     # noqa: E402  pylint: disable=wrong-import-position
 
 
 class Largest(torch.nn.Module):
@@ -116,6 +122,89 @@ class Check(unittest.TestCase):
         q, mask = q.double(), mask.double()
         wanted = torch.nn.functional.scaled_dot_product_attention(q, q, q, mask).transpose(1, 2).reshape(2, 40, 48)
         torch.testing.assert_close(exact, wanted, rtol=1e-12, atol=1e-12)
+
+
+class Trouble(Folder):
+    def test_an_interrupted_question_leaves_no_answer_to_the_next_one(self):
+        lowering.ask("sim:h100", {"op": "hello"})
+        one = lowering.processes["sim:h100"]
+        one.process.stdout = mock.Mock(wraps=one.process.stdout, **{"readline.side_effect": KeyboardInterrupt})
+        with self.assertRaises(KeyboardInterrupt):
+            self.compiled(torch.tanh)(torch.randn(5))
+        torch._dynamo.reset()
+        x, compiled = torch.randn(5), self.compiled(torch.tanh)
+        self.near(compiled(x), x.tanh())
+        self.assertEqual([part.runs() for part in self.parts(compiled)], ["cawb"])
+
+    def test_an_interrupted_call_leaves_no_results_to_the_next_one(self):
+        x, compiled = torch.randn(5), self.compiled(torch.tanh)
+        compiled(x)
+        with mock.patch.object(simulated.Worker, "exactly", side_effect=KeyboardInterrupt), self.assertRaises(KeyboardInterrupt):
+            compiled(x)
+        self.near(self.compiled(torch.exp)(x), x.exp())
+
+    def test_a_terminals_interrupt_is_not_for_the_processes_behind(self):
+        self.compiled(torch.tanh)(torch.randn(5))
+        for pid in (lowering.processes["sim:h100"].process.pid, simulated.workers["sim:h100"].pid):
+            self.assertNotEqual(os.getpgid(pid), os.getpgid(0))
+
+    def test_a_process_that_forks_has_no_other_ones_replies(self):
+        x, compiled = torch.randn(5), self.compiled(torch.tanh)
+        compiled(x)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(bool(simulated.workers or lowering.processes))         # pylint: disable=protected-access
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        self.near(compiled(x), x.tanh())
+
+    def test_a_process_that_has_ended_is_closed_without_words(self):
+        one = lowering.Lower("sim:h100")
+        one.process.stdin.write("unsent")
+        one.process.send_signal(signal.SIGKILL)
+        one.process.wait()
+        one.close()
+        self.assertTrue(one.process.stdout.closed)
+
+    def test_weights_that_are_written_between_calls(self):
+        model, x = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Linear(4, 3)), torch.randn(5, 6)
+        compiled = self.compiled(model)
+        with torch.no_grad():
+            for write in (lambda w: w.mul_(2), lambda w: w.data.add_(1), lambda w: setattr(w, "data", w.data * 3)):
+                self.near(compiled(x), model(x))
+                write(model[0].weight)
+                self.near(compiled(x), model(x))
+
+    def test_a_folder_for_failures_and_a_page_that_cannot_be_written(self):
+        file, x = os.path.join(self.folder, "file"), torch.randn(5)
+        pathlib.Path(file).touch()
+        broken = mock.patch.object(simulated.Simulated, "run", side_effect=simulated.Broken("planted"))
+        with broken, self.assertLogs("cawb", logging.WARNING) as logs:
+            self.near(self.compiled(torch.tanh, failures=file, report=os.path.join(file, "page.html"))(x), x.tanh())
+        self.assertIn("the page of the option `report` is not written", logs.output[0])
+        self.assertRegex(logs.output[1], "runs as eager: planted; nothing reproduces it, for the folder of the option `failures` takes no files")
+
+    def test_options_of_a_wrong_kind_are_refused(self):
+        for given, words in (({"sizes": "many"}, "sizes is a whole number, not 'many'"), ({"cache": 5}, "cache is a folder or None, not 5"),
+                             ({"failures": None}, "failures is a folder, not None"), ({"device": None}, "device is \"auto\" or a simulated one"),
+                             ("sim:h100", "options is a dictionary such as .* not 'sim:h100'")):
+            with self.assertRaisesRegex(ValueError, words):
+                options.read(given)
+        options.read({"cache": pathlib.Path(self.folder)})
+
+    def test_a_program_that_is_not_there(self):
+        with mock.patch.dict(os.environ, {"CAWB_PROGRAM": self.folder}), self.assertRaisesRegex(FileNotFoundError, "was not found at %s: put its" % self.folder):
+            process.program()
+
+    def test_an_operator_that_cannot_be_recorded_cuts_its_graph(self):
+        table, i = torch.nn.Embedding(10, 4, sparse=True), torch.tensor([1, 1, 3])
+        compiled = self.compiled(lambda i: (table(i) * 2).exp())
+        with self.assertLogs("cawb", logging.WARNING) as logs:
+            compiled(i).sum().backward()
+        found, table.weight.grad = table.weight.grad.to_dense(), None
+        (table(i) * 2).exp().sum().backward()
+        self.near(found, table.weight.grad.to_dense())
+        self.assertRegex(logs.output[0], "_sparse_coo_tensor.* runs as eager: .* sparse")
+        self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The backend of torch.compile: gradients that stand for operators of PyTorch's (late.py, sampling.py), against those."""
 import itertools
+import math
 import os
 import pathlib
 import sys
@@ -101,6 +102,19 @@ class Gradients(unittest.TestCase):
         x, y = torch.randn(5, 3), torch.randn(4, 3)
         for p in (1.0, 2.0):
             self.same(aten._cdist_backward.default, torch.randn(5, 4), x, y, p, torch.cdist(x, y, p))
+
+    def test_attention_of_a_row_that_sees_nothing(self):
+        q, k, v, grad = (torch.randn(2, 2, 6, 8) for _ in range(4))
+        mask = torch.zeros(6, 6).masked_fill(torch.ones(6, 6).tril() == 0, -math.inf).index_fill(0, torch.tensor([2]), -math.inf)
+        given, flash = (q, k, v, 0.0, False), aten._scaled_dot_product_flash_attention_for_cpu
+        out, sums = flash(*given, attn_mask=mask)
+        for found, wanted in zip(late.attention_on_processors(*given, attn_mask=mask), (out, sums)):
+            torch.testing.assert_close(found, wanted)
+        wanted = aten._scaled_dot_product_flash_attention_for_cpu_backward(grad, q, k, v, out, sums, 0.0, False, attn_mask=mask)
+        for of_the_row in (0.0, -math.inf, math.inf):
+            sums[:, :, 2] = of_the_row
+            for a, b in zip(late.attention_backward_on_processors(grad, q, k, v, out, sums, 0.0, False, attn_mask=mask), wanted):
+                torch.testing.assert_close(a, b)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import devices, lowering, packages, recording, simulated, sizes      # noqa: E402  pylint: disable=wrong-import-position
+import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
+from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import devices, fallback, lowering, packages, recording, simulated, sizes      # noqa: E402  pylint: disable=wrong-import-position
+from torch._dynamo.exc import TensorifyScalarRestartAnalysis  # noqa: E402  pylint: disable=wrong-import-position
 from torch._subclasses.fake_tensor import FakeTensorMode      # noqa: E402  pylint: disable=wrong-import-position
 from torch.fx.experimental.proxy_tensor import make_fx        # noqa: E402  pylint: disable=wrong-import-position
 
@@ -89,6 +92,36 @@ class Sizes(Folder):
             settled()
         self.near(compiled(torch.ones(3, 9)), softmax(torch.ones(3, 9)))
         self.assertEqual([part.why for part in self.parts(compiled)], [None, "planted"])
+
+
+    def test_a_float_beside_sizes(self):
+        """Dynamo makes an argument of a float, be it the program's or one that a layer has."""
+        norm = torch.nn.LayerNorm(9, eps=0.1)
+
+        def program(x, scale):
+            return norm(x) * scale + x / scale
+        compiled = cawb.compile(program, device="sim:h100", cache=self.folder)
+        for rows, scale in ((2, 0.5), (3, 0.25), (3, 4.0), (4, 0.0), (4, -0.0), (2, 0.5)):
+            with self.assertNoLogs("cawb"):
+                for _ in range(2):
+                    x = torch.randn(rows, 9)
+                    self.near(compiled(x, scale), program(x, scale))
+                    settled()
+        self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"})
+
+    def test_dynamo_begins_again_with_a_number_that_inductor_needs(self):
+        with mock.patch.object(importlib.import_module("torch._inductor.compile_fx"), "compile_fx", side_effect=TensorifyScalarRestartAnalysis), \
+                self.assertRaises(TensorifyScalarRestartAnalysis):
+            fallback.symbolic(make_fx(softmax)(torch.ones(2, 2)), [torch.ones(2, 2)])
+
+    def test_a_size_that_cannot_be_traced_runs_by_the_fallback(self):
+        compiled = self.compiled(softmax)
+        compiled(torch.ones(2, 9))
+        with mock.patch.object(backend, "sized", side_effect=AssertionError("planted\nand more")), self.assertLogs("cawb", logging.WARNING) as logs:
+            for _ in range(2):
+                self.near(compiled(torch.ones(3, 9)), softmax(torch.ones(3, 9)))
+        self.assertRegex(logs.output[0], "runs without kernels of cawb: AssertionError: planted$")
+        self.assertEqual(len(logs.output), 1)
 
 
 class Devices(unittest.TestCase):
@@ -199,6 +232,32 @@ class Kept(Folder):
         kept = packages.Package(folder, True)
         self.assertIsNone(kept.note("times"))
         self.assertEqual((kept.note("times", [1.5]), packages.Package(folder, True).note("times")), ([1.5], [1.5]))
+        with mock.patch.object(packages, "written", side_effect=PermissionError("planted")):
+            self.assertEqual((kept.note("times", [2.5]), kept.note("times")), ([2.5], [1.5]))
+
+    def test_a_cache_that_takes_no_files(self):
+        file = os.path.join(self.folder, "file")
+        pathlib.Path(file).touch()
+        for program in (torch.tanh, torch.linalg.inv):
+            with self.assertLogs("cawb", logging.WARNING) as logs:
+                compiled = self.compiled(program, cache=file)
+                self.near(compiled(torch.eye(4)), program(torch.eye(4)))
+            self.assertIn("the folder of the option `cache` takes no files", logs.output[0])
+            fallback.said.clear()
+            self.assertLessEqual({part.runs() for part in self.parts(compiled)}, {"cawb" if program is torch.tanh else "eager"})
+
+    def compiled_once(self, program, **options):
+        compiled = self.compiled(program, **options)
+        compiled(torch.eye(4))
+        return compiled
+
+    def test_a_package_that_was_cut_short_is_made_again(self):
+        self.compiled_once(torch.tanh)
+        about, = pathlib.Path(self.folder, "packages").glob("*/package.json")
+        for text in ("", "{}"):
+            about.write_text(text)
+            torch._dynamo.reset()
+            self.assertEqual([part.hit for part in self.parts(self.compiled_once(torch.tanh))], [False])
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Compiler:
             return self.left(module, chip, entry, str(why))
         except Exception as error:             # pylint: disable=broad-except   # a mistake in here is no reason to stop a program
             fallback.log.debug("cawb: a graph", exc_info=True)
-            return self.left(module, chip, entry, "an error in the backend: %s: %s" % (type(error).__name__, error))
+            return self.left(module, chip, entry, "an error in the backend: %s: %s" % (type(error).__name__, str(error).split("\n", 1)[0]))
         entry.seconds = time.perf_counter() - begin
         entry.changed()
         if isinstance(run, Part) and is_plain(example):

@@ -280,15 +280,20 @@ def scores(query, key, mask, causal, scale):
 def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
     """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores. Of 16-bit
     numbers the sums are float32, and with them all between the products."""
-    weights = torch.exp(scores(query, key, mask, causal, scale) - sums[..., :query.shape[-2], None])
+    sums = sums[..., :query.shape[-2], None].clamp(min=torch.finfo(sums.dtype).min)       # PyTorch's own may be -inf, of a row that sees nothing
+    weights = torch.exp(scores(query, key, mask, causal, scale) - sums)
     added = weights * (grad @ value.transpose(-1, -2) - (grad.to(sums.dtype) * out).sum(-1, keepdim=True))
     inner = (added * (scale or query.shape[-1] ** -0.5)).to(query.dtype)
     return inner @ key, inner.transpose(-1, -2) @ query, weights.to(grad.dtype).transpose(-1, -2) @ grad, added.to(query.dtype)
 
 
 def attention(query, key, value, mask, causal, scale):
+    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's."""
     made = scores(query, key, mask, causal, scale)
-    return made.softmax(-1) @ value, (made.float() if made.dtype.itemsize == 2 else made).logsumexp(-1)
+    sums = (made.float() if made.dtype.itemsize == 2 else made).logsumexp(-1)
+    if mask is None:
+        return made.softmax(-1) @ value, sums
+    return aten._safe_softmax(made, -1) @ value, torch.where(sums == -math.inf, 0.0, sums)
 
 
 @way(aten._scaled_dot_product_flash_attention_for_cpu.default)
@@ -345,7 +350,7 @@ class InFloat64(TorchDispatchMode):
 
 def shown(module):
     """For each result of a graph a function to the part of it that is of meaning; None where nothing is. The seed and the offset of an
-    attention without dropout are of none, nor is what fills up the rows of its sums."""
+    attention without dropout are of none, nor is what fills up the rows of its sums, nor the sum of a row that sees nothing."""
     node, = module.graph.find_nodes(op="output")
     return [part_of(x) for x in (node.args[0] if isinstance(node.args[0], (tuple, list)) else node.args)]
 
@@ -355,4 +360,4 @@ def part_of(node):
             or node.args[0].target is not aten._scaled_dot_product_efficient_attention.default:
         return lambda x: x
     size = node.args[0].args[0].meta["val"].shape[-2]
-    return (lambda x: x[..., :size]) if node.args[1] == 1 else None
+    return (lambda x: torch.nan_to_num(x[..., :size], 0.0, 0.0, 0.0)) if node.args[1] == 1 else None

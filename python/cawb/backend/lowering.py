@@ -1,7 +1,9 @@
 """lowering: the resident process `cawb lower`, one for each kind of chip: recorded graphs in, packages out."""
 import atexit
+import contextlib
 import functools
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +28,8 @@ class Lower:
     def __init__(self, device):
         self.device, self.lock, self.said = device, threading.Lock(), tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
         self.process = subprocess.Popen([program(), "lower", "--device", device], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.said, text=True, encoding="utf-8")
+                                        stderr=self.said, text=True, encoding="utf-8",
+                                        start_new_session=True)                  # a terminal's Ctrl-C is for the program alone
 
     def ended(self):
         """What ended the process: its last words, which name a wrong device where its status is 2."""
@@ -46,12 +49,17 @@ class Lower:
                 line = self.process.stdout.readline()
             except OSError as error:
                 raise (self.ended() if self.process.poll() is not None else Failed("cawb lower: %s" % error)) from None
+            except BaseException:              # an answer that nobody reads would be taken for that of the next request
+                self.process.kill()
+                self.close()
+                raise
         if not line:
             raise self.ended()
         return json.loads(line)
 
     def close(self):
-        self.process.stdin.close()
+        with contextlib.suppress(OSError):              # one that has ended takes no last words
+            self.process.stdin.close()
         self.process.stdout.close()
         self.process.wait()
         self.said.close()
@@ -89,6 +97,9 @@ def refusals(device, requests):
             raise Failed(reply["reason"])
         found += reply["refusals"]
     return found
+
+
+os.register_at_fork(after_in_child=processes.clear)            # two processes would take each other's answers
 
 
 @atexit.register

@@ -6,6 +6,9 @@ CHOICES = {
     "choose": ("measured", "verified", "always"),
     "fallback": ("auto", "inductor", "eager"),
 }
+PATH = (str, os.PathLike)
+KINDS = {"cache": ((*PATH, type(None)), "a folder or None"), "failures": (PATH, "a folder"),
+         "report": ((*PATH, type(None)), "a file or None"), "cuda_graph": (int, "a whole number"), "sizes": (int, "a whole number")}
 
 
 def own_folder():
@@ -29,15 +32,20 @@ class Options:
     sizes: int = 8
 
     def __post_init__(self):
+        for name, (kind, words) in KINDS.items():
+            if not isinstance(getattr(self, name), kind):
+                raise ValueError("cawb: %s is %s, not %r" % (name, words, getattr(self, name)))
         for name, values in CHOICES.items():
             if getattr(self, name) not in values:
                 raise ValueError("cawb: %s is one of %s, not %r" % (name, ", ".join(values), getattr(self, name)))
-        if self.device != "auto" and not self.device.startswith("sim:"):
+        if self.device != "auto" and not str(self.device).startswith("sim:"):
             raise ValueError("cawb: device is \"auto\" or a simulated one such as \"sim:h100\", not %r" % self.device)
 
 
 def read(given):
     """Options from the dictionary that torch.compile passes on."""
+    if given is not None and not isinstance(given, dict):
+        raise ValueError("cawb: options is a dictionary such as {\"device\": \"sim:h100\"}, not %r" % (given,))
     known = [field.name for field in dataclasses.fields(Options)]
     for name in given or {}:
         if name not in known:

@@ -11,7 +11,7 @@ import tempfile
 
 import torch
 
-from cawb.backend import lowering
+from cawb.backend import fallback, lowering
 from cawb.backend.recording import HERE, Refused
 from cawb.process import program
 
@@ -102,11 +102,12 @@ class Package:
         """A small fact that is kept beside the package: set it where a value is given, and return it."""
         path = self.path(name + ".json")
         if value is not None:
-            written(path, json.dumps(value).encode())
-        if not os.path.exists(path):
-            return None
-        with open(path, encoding="utf-8") as file:
+            with contextlib.suppress(OSError):             # a folder of others, which this program may only read
+                written(path, json.dumps(value).encode())
+            return value
+        with contextlib.suppress(OSError, ValueError), open(path, encoding="utf-8") as file:
             return json.load(file)
+        return None
 
 
 def written(path, data):
@@ -130,25 +131,42 @@ def keep(reply, folder):
     written(os.path.join(folder, "package.json"), json.dumps(about).encode())
 
 
+def kept(folder):
+    """The Package that a folder holds, or None; raises Refused where it holds a refusal. A file that was cut short counts as none."""
+    refused = os.path.join(folder, "refused.json")
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return Package(folder, True)
+    with contextlib.suppress(OSError, ValueError), open(refused, encoding="utf-8") as file:
+        raise Refused(json.load(file))
+    return None
+
+
+def keep_reply(reply, folder):
+    if reply["ok"]:
+        keep(reply, folder)
+    elif reply["name"] == "unsupported":
+        os.makedirs(folder, exist_ok=True)
+        written(os.path.join(folder, "refused.json"), json.dumps(reply["reason"]).encode())
+
+
 def get(recorded, chip, options, meanwhile=None):
     """The Package of a recorded graph for a chip (see devices.py): from the cache, or made now, while `meanwhile` is called. Raises
     Refused; that is kept, too."""
-    request = recorded.request
-    folder = os.path.join(options.cache or temporary(), key_of(request, chip))
-    if os.path.exists(os.path.join(folder, "package.json")):
-        return Package(folder, True)
-    kept = os.path.join(folder, "refused.json")
-    if os.path.exists(kept):
-        with open(kept, encoding="utf-8") as file:
-            raise Refused(json.load(file))
-    reply = asked(chip, dict(request, op="lower", sms=chip.sms, bytes=chip.memory), meanwhile)
-    if reply["ok"]:
-        keep(reply, folder)
-        return Package(folder, False, reply["seconds"])
-    if reply["name"] == "unsupported":
-        os.makedirs(folder, exist_ok=True)
-        written(kept, json.dumps(reply["reason"]).encode())
-    raise Refused(reply["reason"])
+    name = key_of(recorded.request, chip)
+    folder = os.path.join(options.cache or temporary(), name)
+    found = kept(folder)
+    if found is not None:
+        return found
+    reply = asked(chip, dict(recorded.request, op="lower", sms=chip.sms, bytes=chip.memory), meanwhile)
+    try:
+        keep_reply(reply, folder)
+    except OSError as error:
+        fallback.once("cawb: the folder of the option `cache` takes no files, so kernels are kept until this program ends: %s" % error)
+        folder = os.path.join(temporary(), name)
+        keep_reply(reply, folder)
+    if not reply["ok"]:
+        raise Refused(reply["reason"])
+    return Package(folder, False, reply["seconds"])
 
 
 def asked(chip, request, meanwhile):
@@ -169,6 +187,9 @@ def begin(recorded, chip, options):
 def maker():
     """One thread: the compiler takes one graph at a time."""
     return concurrent.futures.ThreadPoolExecutor(1, "cawb-packages")
+
+
+os.register_at_fork(after_in_child=maker.cache_clear)          # its thread stays behind
 
 
 @functools.lru_cache(None)

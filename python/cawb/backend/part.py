@@ -166,15 +166,20 @@ class Part:
             with _disable_current_modes():
                 verdict = check.compare(self.module, args, found, self.entry.phase)
             why = None if verdict["ok"] else "wrong results: %s" % ("; ".join(verdict["words"][:2]) or "another form than eager's")
-        except RuntimeError as error:
+        except (RuntimeError, OSError) as error:
             found, verdict, why = None, {}, str(error)
         self.entry.note_check(verdict, why)
         if why is None:
             return found
-        folder = failure.write(self, args, why)
-        fallback.once("cawb: a graph's kernels failed and it runs as %s: %s; %s reproduces it"
-                      % (fallback.name_of(self.chip, self.options), why, folder))
+        fallback.once("cawb: a graph's kernels failed and it runs as %s: %s; %s" % (fallback.name_of(self.chip, self.options), why, self.shown(args, why)))
         return None
+
+    def shown(self, args, why):
+        """Words of the folder that shows what failed."""
+        try:
+            return "%s reproduces it" % failure.write(self, args, why)
+        except OSError as error:
+            return "nothing reproduces it, for the folder of the option `failures` takes no files: %s" % error
 
 
 class Cut:

@@ -41,12 +41,7 @@ def alone(node):
 
 def request_of(node, own):
     """The record of one operator alone: None if there is nothing to compute. Raises Refused."""
-    try:
-        recorded = recording.record(*alone(node), own=own)
-    except recording.Refused:
-        raise
-    except Exception as error:           # pylint: disable=broad-except   # an operator that does not run alone
-        raise recording.Refused(str(error).split("\n", 1)[0]) from None
+    recorded = recording.record(*alone(node), own=own)
     return recorded.request if recorded.made else None
 
 

@@ -154,7 +154,12 @@ def record(module, example, params=(), own=()):
     held = {name: t for name, t in constants_of(module).items() if isinstance(t, torch.Tensor)}
     with mode:
         constants = {name: t if hasattr(t, "fake_mode") else mode.from_tensor(t, static_shapes=True) for name, t in held.items()}
-    return Recording(module, mode, fakes, set(params), constants).run(Late(own, name_of), list(held.values()))
+    try:
+        return Recording(module, mode, fakes, set(params), constants).run(Late(own, name_of), list(held.values()))
+    except Refused:
+        raise
+    except Exception as error:                # pylint: disable=broad-except   # an operator that does not run on tensors without data
+        raise Refused(str(error).split("\n", 1)[0]) from error
 
 
 class Recording:

@@ -10,6 +10,8 @@ import time
 
 import torch
 
+from cawb.backend import fallback
+
 NUMBERS = itertools.count(1)
 HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "fallback's time", "cache", "seconds to make")
 SLOWER = "the fallback is faster"
@@ -106,8 +108,12 @@ class GraphEntry:
             self.spend({name: time.perf_counter() - begin})
 
     def changed(self):
-        if self.options.report:
+        if not self.options.report:
+            return
+        try:
             write(self.options.report, [g for g in graphs if g.options.report == self.options.report])
+        except OSError as error:
+            fallback.once("cawb: the page of the option `report` is not written: %s" % error)
 
 
 def add(entry):

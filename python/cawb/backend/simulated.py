@@ -4,6 +4,7 @@ import array
 import atexit
 import json
 import os
+import signal
 import socket
 import struct
 import threading
@@ -31,8 +32,9 @@ class Worker:
         with theirs:
             os.set_inheritable(theirs.fileno(), True)
             path = program()
-            self.pid = os.posix_spawn(path, [path, "--worker"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 3)])
-        self.socket, self.loaded = ours, None
+            self.pid = os.posix_spawn(path, [path, "--worker"], os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, theirs.fileno(), 3)],
+                                       setpgroup=0)                # a terminal's Ctrl-C is for the program alone
+        self.socket, self.loaded, self.params = ours, None, None
         self.call({"op": "open", "device": device, "sanitize": True, "figures": lowering.hello(device)["figures"]})
 
     def call(self, request, shares=()):
@@ -59,6 +61,11 @@ class Worker:
                 raise Broken("the simulated device ended")
             data += part
         return bytes(data)
+
+    def kill(self):
+        """Its end, whatever it is at."""
+        os.kill(self.pid, signal.SIGKILL)
+        self.close()
 
     def close(self):
         self.socket.close()
@@ -93,16 +100,16 @@ def describe(share, number):
 
 
 class Simulated:
-    """A package on the simulated device. Every call gets the parameters as they are, so nothing prepared is old."""
+    """A package on the simulated device. It is loaded again where parameters have changed, so nothing prepared is old."""
 
     def __init__(self, package, forms, chip, recorded):
         self.package, self.device, self.request, self.forms = package, chip.simulated, recorded.request, forms
         self.places, self.constants = recorded.arguments, recorded.constants
 
     def load(self, worker, params):
-        if worker.loaded is self:
+        if worker.loaded is self and torch.equal(worker.params, params.memory):          # a worker takes parameters when it loads
             return
-        worker.loaded = None
+        worker.loaded, worker.params = None, params.memory.clone()
         request = {"op": "load", "ptx": self.package.path("kernel.ptx"), "plan": self.package.text("plan.lua"),
                    "limits": LIMITS, "params_share": describe(params, 0)}
         request.update((name, self.request[name]) for name in ("inputs", "outputs", "params"))
@@ -122,8 +129,8 @@ class Simulated:
                 reply = worker.call({"op": "run", "poison": 0x7fc00000, "inputs_share": describe(shares[0], 0),
                                      "outputs_share": describe(shares[2], 1), "params_share": describe(shares[1], 2)},
                                     [shares[0], shares[2], shares[1]])
-            except Broken:
-                workers.pop(self.device).close()
+            except BaseException:              # a reply that nobody reads would be taken for that of the next request
+                workers.pop(self.device).kill()
                 raise
         if reply["report"].get("races"):
             raise Broken("kernels race: %s" % reply["report"].get("race", "no words"))
@@ -131,6 +138,9 @@ class Simulated:
         for share in shares:
             share.close()
         return results
+
+
+os.register_at_fork(after_in_child=workers.clear)              # two processes would take each other's replies
 
 
 @atexit.register
