@@ -192,7 +192,8 @@ class Trouble(Folder):
         options.read({"cache": pathlib.Path(self.folder)})
 
     def test_a_program_that_is_not_there(self):
-        with mock.patch.dict(os.environ, {"CAWB_PROGRAM": self.folder}), self.assertRaisesRegex(FileNotFoundError, "was not found at %s: put its" % self.folder):
+        with mock.patch.dict(os.environ, {"CAWB_PROGRAM": self.folder}), \
+                self.assertRaisesRegex(FileNotFoundError, "was not found at %s: put its" % self.folder):
             process.program()
 
     def test_an_operator_that_cannot_be_recorded_cuts_its_graph(self):

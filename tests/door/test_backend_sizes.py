@@ -114,6 +114,42 @@ class Sizes(Folder):
                 self.assertRaises(TensorifyScalarRestartAnalysis):
             fallback.symbolic(make_fx(softmax)(torch.ones(2, 2)), [torch.ones(2, 2)])
 
+    def test_other_threads_go_on_while_a_size_is_traced(self):
+        model, x, asked, seen = torch.nn.Linear(9, 4), torch.randn(2, 9), [], []
+        other = self.compiled(model)
+        other(x)
+
+        def fake(given):
+            if compiled.warm:
+                asked.append(threading.Thread(target=lambda: seen.append(other(x).detach())))
+                asked[-1].start()
+                asked[-1].join()
+            return torch.empty_like(given)
+        torch.library.custom_op("cawb_test::meanwhile", torch.clone, mutates_args=(), schema="(Tensor x) -> Tensor").register_fake(fake)
+        compiled = self.compiled(lambda x: torch.ops.cawb_test.meanwhile(x) * 2)
+        with torch.no_grad():
+            for rows in (2, 3, 4):
+                compiled.warm = rows > 2                     # PyTorch itself allows no other call in the first one
+                self.near(compiled(torch.ones(rows, 9)), torch.full((rows, 9), 2.0))
+        self.near(seen, [model(x).detach()] * len(asked))
+
+    def test_threads_that_begin_one_size_trace_it_once(self):
+        both, traced = threading.Barrier(2), []
+        many = sizes.Sizes(make_fx(softmax)(torch.ones(2, 2)), lambda module, args: traced.append(args) or (module, ()), None, 8)
+
+        class Slow(dict):
+            def get(self, key, default=None):
+                found = super().get(key, default)
+                both.wait(60)
+                return found
+        many.made = Slow()
+        threads = [threading.Thread(target=many, args=(torch.ones(3, 2),)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(traced), 1)
+
     def test_a_size_that_cannot_be_traced_runs_by_the_fallback(self):
         compiled = self.compiled(softmax)
         compiled(torch.ones(2, 9))
@@ -245,6 +281,12 @@ class Kept(Folder):
             self.assertIn("the folder of the option `cache` takes no files", logs.output[0])
             fallback.said.clear()
             self.assertLessEqual({part.runs() for part in self.parts(compiled)}, {"cawb" if program is torch.tanh else "eager"})
+
+    def test_a_disk_that_is_full_keeps_no_parts(self):
+        for name, planted in (("fdopen", OSError("planted")), ("replace", OSError("planted"))):
+            with mock.patch.object(os, name, side_effect=planted), self.assertRaisesRegex(OSError, "planted"):
+                packages.written(os.path.join(self.folder, "file"), b"data")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def compiled_once(self, program, **options):
         compiled = self.compiled(program, **options)

@@ -113,9 +113,13 @@ class Package:
 def written(path, data):
     """A file that is there as a whole or not at all."""
     handle, new = tempfile.mkstemp(dir=os.path.dirname(path))
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    os.replace(new, path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(new, path)
+    except OSError:                    # a full disk keeps no part of it
+        os.unlink(new)
+        raise
 
 
 def keep(reply, folder):

@@ -5,12 +5,11 @@ import html
 import itertools
 import os
 import statistics
-import tempfile
 import time
 
 import torch
 
-from cawb.backend import fallback
+from cawb.backend import fallback, packages
 
 NUMBERS = itertools.count(1)
 HEADINGS = ("graph", "kind", "operators", "kernels", "runs", "error", "eager's error", "time", "fallback's time", "cache", "seconds to make")
@@ -113,7 +112,7 @@ class GraphEntry:
         try:
             write(self.options.report, [g for g in graphs if g.options.report == self.options.report])
         except OSError as error:
-            fallback.once("cawb: the page of the option `report` is not written: %s" % error)
+            fallback.once("cawb: the page of the option `report` is not written: %s" % error.strerror)
 
 
 def add(entry):
@@ -177,9 +176,5 @@ def page(chosen):
 
 
 def write(path, chosen):
-    folder = os.path.dirname(os.path.abspath(path))
-    os.makedirs(folder, exist_ok=True)
-    handle, new = tempfile.mkstemp(dir=folder)
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(page(chosen))
-    os.replace(new, path)
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    packages.written(os.path.abspath(path), page(chosen).encode())

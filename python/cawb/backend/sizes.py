@@ -2,6 +2,7 @@
 import copy
 
 import torch
+from torch._dynamo.convert_frame import compile_lock
 
 from cawb.backend import fallback
 
@@ -41,7 +42,14 @@ class Sizes:
         self.module, self.make, self.other, self.most, self.made = module, make, other, most, {}
         self.numbers = [i for i, _ in items(module)]
 
-    def begun(self, args):
+    def begun(self, key, args):
+        """PyTorch traces one graph at a time. A compiled module that another thread calls meanwhile runs uncompiled; else it were an error."""
+        with compile_lock, torch._dynamo.config.patch(error_on_nested_fx_trace=False):
+            if key not in self.made:
+                self.made[key] = self.traced(args)
+            return self.made[key]
+
+    def traced(self, args):
         try:
             return self.make(with_numbers(self.module, args) if self.numbers else self.module, list(args))
         except Exception as error:             # pylint: disable=broad-except   # a mistake of the program's shows itself where `other` runs
@@ -52,7 +60,7 @@ class Sizes:
         key = (torch.is_grad_enabled(), *map(form, args), *[str(args[i].item()) for i in self.numbers])          # as text: -0.0 is not 0.0
         found = self.made.get(key)
         if found is None and len(self.made) < self.most:
-            found = self.made[key] = self.begun(args)
+            found = self.begun(key, args)
         if found is None:
             fallback.once("cawb: a graph was called with more than %d sizes; others run without kernels of cawb. options={\"sizes\": N} "
                           "allows more" % self.most)
