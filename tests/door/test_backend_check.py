@@ -86,6 +86,12 @@ class Check(unittest.TestCase):
         self.assertTrue(verdict["ok"])
         self.assertIsNotNone(verdict["error"])
 
+    def test_an_error_is_that_of_finite_numbers(self):
+        wanted = torch.tensor([-torch.inf, 3.0, 4.0], dtype=torch.float64)
+        self.assertEqual(check.error_of(torch.tensor([-torch.inf, 3.0, 4.0]), wanted), 0)
+        self.assertAlmostEqual(check.error_of(torch.tensor([-torch.inf, 3.5, 4.0]), wanted), 0.1)
+        self.assertIsNone(check.error_of(torch.zeros(1), wanted[:1]))
+
     def test_wrong_places_are_wrong(self):
         self.assertTrue(self.compare(self.places))
         self.assertFalse(self.compare(1 - self.places))

@@ -28,8 +28,12 @@ def wide(module, args):
 
 
 def error_of(found, wanted):
-    """The root mean square of the difference, relative to that of `wanted`; None for what has none."""
-    if not isinstance(found, torch.Tensor) or not found.is_floating_point() or found.numel() == 0 or wanted.dtype != torch.float64:
+    """The root mean square of the difference, relative to that of `wanted`, where that is finite; None for what has none."""
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point() or wanted.dtype != torch.float64 or found.shape != wanted.shape:
+        return None
+    finite = wanted.isfinite()
+    found, wanted = found[finite], wanted[finite]
+    if found.numel() == 0:
         return None
     difference = (found.double() - wanted).square().mean().sqrt().item()
     size = wanted.square().mean().sqrt().item()
