@@ -31,6 +31,9 @@ def settled():
 
 
 class Sizes(Folder):
+    def tearDown(self):
+        settled()                                     # ahead of the folder's end
+
     def test_others_than_the_first_are_compiled_while_the_program_goes_on(self):
         compiled, held, right = self.compiled(softmax), threading.Event(), packages.get
         self.near(compiled(torch.ones(2, 9)), softmax(torch.ones(2, 9)))
