@@ -6,7 +6,7 @@ import importlib
 import logging
 
 import torch
-from torch._dynamo.exc import TensorifyScalarRestartAnalysis
+from torch._dynamo import exc
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 log = logging.getLogger("cawb")
@@ -74,11 +74,14 @@ def make(module, args, chip, options):
         return eager(module)
 
 
+RESTART = getattr(exc, "TensorifyScalarRestartAnalysis", ())           # Dynamo begins again, with a number in the place of an argument
+
+
 def symbolic(module, example):
     """Inductor's function of a graph of Dynamo's whose sizes are symbolic: one for all sizes, with gradients."""
     try:
         return importlib.import_module("torch._inductor.compile_fx").compile_fx(copy.deepcopy(module), example)
-    except TensorifyScalarRestartAnalysis:                             # Dynamo begins again, with a number in the place of an argument
+    except RESTART:
         raise
     except Exception as error:                                         # pylint: disable=broad-except
         once("cawb: Inductor does not compile a graph (%s); it runs operator by operator" % str(error).split("\n", 1)[0])
