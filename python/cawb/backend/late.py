@@ -288,9 +288,10 @@ def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
 
 
 def attention(query, key, value, mask, causal, scale):
-    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's."""
+    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's. Sums are of scores that were not rounded to 16 bits; where
+    nobody reads them, one kernel makes the rest."""
     made = scores(query, key, mask, causal, scale)
-    sums = (made.float() if made.dtype.itemsize == 2 else made).logsumexp(-1)
+    sums = (scores(query.float(), key.float(), mask, causal, scale) if made.dtype.itemsize == 2 else made).logsumexp(-1)
     if mask is None:
         return made.softmax(-1) @ value, sums
     return aten._safe_softmax(made, -1) @ value, torch.where(sums == -math.inf, 0.0, sums)
