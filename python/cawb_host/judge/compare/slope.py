@@ -103,7 +103,8 @@ class Keeps(Mode):
         made = func(*args, **(kwargs or {}))
         first = next(iter(tensors_in(made)), None)
         if first is not None and first.is_floating_point() and not self.more:
-            self.more = bool(((first.to(self.dtype) != first) & first.isfinite()).any())
+            found = first.to(torch.float64)                        # numbers of 8 bits are compared with no other type
+            self.more = bool(((found.to(self.dtype) != found) & found.isfinite()).any())
         return made
 
 
