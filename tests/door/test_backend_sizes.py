@@ -16,7 +16,6 @@ from backendcase import Folder                # noqa: E402  pylint: disable=wron
 import cawb                                   # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
 from cawb.backend import devices, fallback, lowering, packages, recording, simulated, sizes      # noqa: E402  pylint: disable=wrong-import-position
-from torch._dynamo.exc import TensorifyScalarRestartAnalysis  # noqa: E402  pylint: disable=wrong-import-position
 from torch._subclasses.fake_tensor import FakeTensorMode      # noqa: E402  pylint: disable=wrong-import-position
 from torch.fx.experimental.proxy_tensor import make_fx        # noqa: E402  pylint: disable=wrong-import-position
 
@@ -96,7 +95,6 @@ class Sizes(Folder):
         self.near(compiled(torch.ones(3, 9)), softmax(torch.ones(3, 9)))
         self.assertEqual([part.why for part in self.parts(compiled)], [None, "planted"])
 
-
     def test_a_float_beside_sizes(self):
         """Dynamo makes an argument of a float, be it the program's or one that a layer has."""
         norm = torch.nn.LayerNorm(9, eps=0.1)
@@ -112,9 +110,10 @@ class Sizes(Folder):
                     settled()
         self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"})
 
+    @unittest.skipUnless(fallback.RESTART, "PyTorch before 2.6 does not begin again")
     def test_dynamo_begins_again_with_a_number_that_inductor_needs(self):
-        with mock.patch.object(importlib.import_module("torch._inductor.compile_fx"), "compile_fx", side_effect=TensorifyScalarRestartAnalysis), \
-                self.assertRaises(TensorifyScalarRestartAnalysis):
+        with mock.patch.object(importlib.import_module("torch._inductor.compile_fx"), "compile_fx", side_effect=fallback.RESTART), \
+                self.assertRaises(fallback.RESTART):
             fallback.symbolic(make_fx(softmax)(torch.ones(2, 2)), [torch.ones(2, 2)])
 
     def test_other_threads_go_on_while_a_size_is_traced(self):
@@ -134,6 +133,7 @@ class Sizes(Folder):
             for rows in (2, 3, 4):
                 compiled.warm = rows > 2                     # PyTorch itself allows no other call in the first one
                 self.near(compiled(torch.ones(rows, 9)), torch.full((rows, 9), 2.0))
+        self.assertGreater(len(asked), 0)
         self.near(seen, [model(x).detach()] * len(asked))
 
     def test_threads_that_begin_one_size_trace_it_once(self):
@@ -283,7 +283,7 @@ class Kept(Folder):
                 self.near(compiled(torch.eye(4)), program(torch.eye(4)))
             self.assertIn("the folder of the option `cache` takes no files", logs.output[0])
             fallback.said.clear()
-            self.assertLessEqual({part.runs() for part in self.parts(compiled)}, {"cawb" if program is torch.tanh else "eager"})
+            self.assertEqual({part.runs() for part in self.parts(compiled)}, {"cawb"} if program is torch.tanh else set())
 
     def test_a_disk_that_is_full_keeps_no_parts(self):
         for name, planted in (("fdopen", OSError("planted")), ("replace", OSError("planted"))):
