@@ -1,8 +1,9 @@
 """lm_report.py: what a run of `cawb-train lm` came to: the table, wrong answers by kind, the steps of PPO, and the hypotheses.
 
-    python bench/learn/lm_report.py CORPUS DIR [--without STAGE DIR]...
+    python bench/learn/lm_report.py CORPUS DIR [--without STAGE DIR]... [--brief]
 
-CORPUS is the folder that was learnt, DIR the run's. All is made of the samples' verdicts, DIR/results-*.jsonl, and of the logs.
+CORPUS is the folder that was learnt, DIR the run's. All is made of the samples' verdicts, DIR/results-*.jsonl, and of the logs. --brief leaves out kinds
+of tasks, kinds of wrong answers, and the hypotheses.
 """
 import argparse
 import collections
@@ -35,14 +36,14 @@ def row_of(rows, known):
     return measure.table([row["results"] for row in rows], [row["answers"] for row in rows], known, len(rows[0]["results"]))
 
 
-def table(folder, known, teacher, names):
+def table(folder, known, teacher, names, splits=True):
     """The lines of the table: the teacher's, then each stage's with its kinds of held-out tasks."""
     yield from (line(name, row) for name, row in teacher.items())
     for stage, name in zip(STAGES, names, strict=True):
         rows = rows_of(folder, stage)
         if rows:
             yield line(name, row_of(rows, known))
-        for split in sorted({row["split"] for row in rows}) if stage != "memory" else ():
+        for split in sorted({row["split"] for row in rows}) if splits and stage != "memory" else ():
             yield line("  of " + split, row_of([row for row in rows if row["split"] == split], known))
 
 
@@ -80,22 +81,29 @@ def steps(folder):
                                      ("reward", "right", "explained", "value_loss", "clipped", "writing_s", "judging_s", "learning_s") if key in row))
 
 
+def turns_of(folder, stage):
+    """How many turns an episode of a stage's samples has."""
+    with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
+        return json.load(file)["knobs"]["turns"] if stage.endswith("turns") else 1
+
+
+def answers(folder, stage, suffix, brief):
+    """What became of a stage's answers; brief: of second ones alone."""
+    rows, turns = rows_of(folder, stage), turns_of(folder, stage)
+    told = [*(wrong(rows, turns) if rows and not brief else ()), *(second(rows) if rows and turns == 2 else ())]
+    return ["\n%s%s:" % (stage, suffix), *told] if told else []
+
+
 def told(words):
     """All lines before the hypotheses."""
     known, runs = measure.known_texts(words.corpus), [("", words.folder), *((" without " + stage, folder) for stage, folder in words.without)]
     names = {row["task"] for stage in STAGES for row in rows_of(words.folder, stage)}
     teacher = measure.teacher(words.corpus, [{"name": name} for name in names])
     for suffix, folder in runs:
-        yield from table(folder, known, {} if suffix else teacher, [stage + suffix for stage in STAGES])
+        yield from table(folder, known, {} if suffix else teacher, [stage + suffix for stage in STAGES], not words.brief)
     for suffix, folder in runs:
         for stage in STAGES[1:]:
-            rows = rows_of(folder, stage)
-            if rows:
-                yield "\n%s%s:" % (stage, suffix)
-                with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
-                    turns = json.load(file)["knobs"]["turns"] if stage.endswith("turns") else 1
-                yield from wrong(rows, turns)
-                yield from second(rows) if turns == 2 else ()
+            yield from answers(folder, stage, suffix, words.brief)
         yield "\nsteps of episodes%s:" % suffix
         yield from steps(folder)
 
@@ -105,6 +113,10 @@ if __name__ == "__main__":
     parser.add_argument("corpus")
     parser.add_argument("folder")
     parser.add_argument("--without", nargs=2, action="append", default=[], metavar=("STAGE", "DIR"))
+    parser.add_argument("--brief", action="store_true")
     given = parser.parse_args()
-    print("\n".join(told(given)) + "\n")
+    print("\n".join(told(given)))
+    if given.brief:
+        sys.exit()
+    print()
     lm_hypotheses.main(lm_hypotheses.words([given.folder, *(word for pair in given.without for word in ("--without", *pair))]))

@@ -257,23 +257,36 @@ def test_an_answer_ends_at_its_mark_or_with_its_tokens():
     assert model.asked == [3, 2]
 
 
-def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():
-    said = iter([{"ok": False, "stage": "compile", "reason": "no such thing", "reward": -1.0}, {"ok": True, "compile": 1.5, "reward": 0.7}])
-    kept, turns.judge.score = turns.judge.score, lambda env, pairs: [next(said) for _ in pairs]
+WRONG, RIGHT = {"ok": False, "stage": "compile", "reason": "no such thing", "reward": -1.0}, {"ok": True, "compile": 1.5, "reward": 0.7}
+
+
+def played(*results):
+    """An episode of as many turns, whose answers come to these results; seconds, and what was said."""
+    told, said = iter(results), []
+    kept, turns.judge.score = turns.judge.score, lambda env, pairs: [next(told) for _ in pairs]
     try:
-        said_of = []
-        (one,), spent = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), 2, say=said_of.append)
+        (one,), spent = turns.play(Counting(), Marks(), None, [{"name": "t", "prompt": "\x05"}], dict(knobs.KNOBS, tokens=9, at_once=4), len(results), say=said.append)
     finally:
         turns.judge.score = kept
+    return one, spent, said
+
+
+def test_a_turn_pays_what_it_adds_and_the_judges_words_are_not_the_models():
+    one, spent, said = played(WRONG, RIGHT)
     assert sorted(spent) == ["judging_s", "writing_s"] and min(spent.values()) > 0
-    assert [words.split(":")[0] for words in said_of] == ["turn 1", "turn 1", "turn 2", "turn 2"] and said_of[3].endswith(", 1 right")
-    assert math.isclose(sum(one.rewards), 1.7) and one.best == 0.7 and len(one.texts) == 2
+    assert [words.split(":")[0] for words in said] == ["turn 1", "turn 1", "turn 2", "turn 2"] and said[3].endswith(", 1 right")
+    assert math.isclose(sum(one.rewards), 1.7) and one.last == 0.7 and len(one.texts) == 2
     words = "".join(chr(token) for token, chosen in zip(one.tokens, one.mask, strict=True) if not chosen)
     assert "It failed at compile: no such thing" in words and words.startswith("Q")
     paid = [i for i, reward in enumerate(one.rewards) if reward]
     assert all(one.mask[i] for i in paid) and paid == [len(one.tokens) - 1]
     batch = turns.batch_of([one], 1, "cpu")
     assert batch["mask"].shape[1] == len(one.tokens) - 1 and math.isclose(float(batch["rewards"].sum()), 1.7, rel_tol=1e-5)
+
+
+def test_a_right_answer_that_is_lost_costs():
+    one, _, _ = played(RIGHT, WRONG)
+    assert [round(reward, 6) for reward in one.rewards if reward] == [1.7, -1.7] and one.last == -1.0
 
 
 def test_the_python_of_the_environment():

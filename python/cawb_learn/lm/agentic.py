@@ -1,5 +1,6 @@
 """agentic: RL of several turns, by PPO. The critic is the same model with one number for each token in place of words (transformers' head for tokens);
 it learns alone in stage `critic`, ahead of the actor."""
+import math
 import os
 import random
 import time
@@ -12,12 +13,14 @@ from . import imitation, ppo, turns, weights
 
 
 def critic_of(model, knobs, folder=None):
-    """A critic that begins as this plain model; with adapters, new ones or those of a folder."""
+    """A critic that begins as this plain model, and says 0 of each token; with adapters, new ones or those of a folder."""
     config = type(model.config).from_dict(dict(model.config.to_dict(), id2label={0: "value"}, label2id={"value": 0}, classifier_dropout=0.0))
     with model.device:                        # a GPU draws first weights at once; these are then replaced
         critic = transformers.AutoModelForTokenClassification.from_config(config, dtype=model.dtype)
     critic.load_state_dict(model.state_dict(), strict=False)
     critic.score.float()                      # what learns is not kept in half precision
+    for weight in critic.score.parameters():
+        torch.nn.init.zeros_(weight)          # random values would be noise of the size of rewards: advantages of nothing else
     if folder:
         return peft.PeftModel.from_pretrained(critic, folder, is_trainable=True)
     return peft.get_peft_model(critic, peft.LoraConfig(r=knobs["rank"], lora_alpha=knobs["alpha"], target_modules="all-linear", exclude_modules=["score"],
@@ -78,13 +81,15 @@ class Learner:
                           self.knobs["turns"], say=say)
 
     def _parts(self, episodes):
-        """Tensors of some episodes each, with the log-probabilities and values of now, advantages and returns."""
+        """Tensors of some episodes each, with the log-probabilities and values of now, advantages and returns. A return is all that follows (lambda 1):
+        with the actor's lambda the first of 300 tokens would learn 5% of it (VC-PPO, arXiv 2503.01491)."""
         parts, some = [], self.knobs["agentic_at_a_time"]
         for first in range(0, len(episodes), some):
             part = turns.batch_of(episodes[first:first + some], self.tokenizer.pad_token_id, self.actor.device)
             with torch.no_grad():
                 part["logs"], part["values"] = log_probabilities(self.actor, part), values_of(self.critic, part) * part["mask"]
-            part["advantages"], part["returns"] = ppo.gae(part["rewards"], part["values"], part["mask"], 1.0, self.knobs["lambda"])
+            part["advantages"] = ppo.gae(part["rewards"], part["values"], part["mask"], 1.0, self.knobs["lambda"])[0]
+            part["returns"] = ppo.gae(part["rewards"], part["values"], part["mask"], 1.0, 1.0)[1]
             parts.append(part)
         picked = torch.cat([part["advantages"][part["mask"] > 0] for part in parts])
         for part in parts:
@@ -97,24 +102,29 @@ class Learner:
         self.optimizers[name].step()
         self.optimizers[name].zero_grad()
 
+    def _critic_learns(self, part, clip):
+        ppo.value_loss(values_of(self.critic, part), part["values"], part["returns"], part["mask"], clip).backward()
+        self._stepped("critic")
+
+    def _actor_learns(self, part, share):
+        """Adds the gradient of a part, which is this share of all tokens. Returns the share of ratios that were clipped."""
+        loss, cut = ppo.policy_loss(log_probabilities(self.actor, part), part["logs"], part["advantages"], part["mask"],
+                                    self.knobs["clip_low"], self.knobs["clip_high"])
+        (loss * share).backward()
+        return float(cut)
+
     def update(self, episodes, with_actor):
-        """Some passes over the episodes. Returns what a log shows."""
+        """Some passes over the episodes: a step of the critic for each part, one of the actor for all. Returns what a log shows."""
         parts, knobs, clipped = self._parts(episodes), self.knobs, []
         values, returns, mask = (torch.cat([part[key].flatten() for part in parts]) for key in ("values", "returns", "mask"))
         for _ in range(knobs["passes"]):
             for part in parts:
-                share = part["mask"].sum() / mask.sum()
-                loss = ppo.value_loss(values_of(self.critic, part), part["values"], part["returns"], part["mask"], knobs["value_clip"])
-                (loss * share).backward()
+                self._critic_learns(part, knobs["value_clip"] if with_actor else math.inf)    # alone there is no actor that has to keep up
                 if with_actor:
-                    loss, cut = ppo.policy_loss(log_probabilities(self.actor, part), part["logs"], part["advantages"], part["mask"],
-                                                knobs["clip_low"], knobs["clip_high"])
-                    (loss * share).backward()
-                    clipped.append(float(cut))
-            self._stepped("critic")
+                    clipped.append(self._actor_learns(part, part["mask"].sum() / mask.sum()))
             if with_actor:
                 self._stepped("actor")
-        told = {"reward": sum(one.best for one in episodes) / len(episodes), "explained": ppo.explained(values, returns, mask),
+        told = {"reward": sum(one.last for one in episodes) / len(episodes), "explained": ppo.explained(values, returns, mask),
                 "right": sum(any(result["ok"] for result in one.results) for one in episodes) / len(episodes),
                 "value_loss": float(ppo.value_loss(values, values, returns, mask, knobs["value_clip"]))}
         return dict(told, clipped=sum(clipped) / len(clipped)) if clipped else told

@@ -1,12 +1,12 @@
-"""turns: episodes of several turns at a task. Between them the model reads what the judge says of its text; a turn pays what it adds to the best
-reward before it."""
+"""turns: episodes of several turns at a task. Between them the model reads what the judge says of its text. A turn pays what its reward is above
+that of the turn before: the last answer counts, so a right one that is lost costs."""
 import time
 
 import torch
 
 from . import corpus, judge, samples
 
-WORST = -1.0                                  # the best reward before the first turn
+WORST = -1.0                                  # the reward before the first turn
 SHOWN = 96                                    # tokens of the judge's words at most
 
 
@@ -21,7 +21,7 @@ class Episode:
     """Tokens, and for each whether the model chose it, and what it was paid."""
 
     def __init__(self, task, asked):
-        self.task, self.tokens, self.mask, self.rewards, self.best = task, list(asked), [0] * len(asked), [0.0] * len(asked), WORST
+        self.task, self.tokens, self.mask, self.rewards, self.last = task, list(asked), [0] * len(asked), [0.0] * len(asked), WORST
         self.texts, self.results = [], []
 
     def add(self, tokens, chosen):
@@ -32,8 +32,8 @@ class Episode:
     def paid(self, text, result):
         self.texts.append(text)
         self.results.append(result)
-        self.rewards[-1] += max(0.0, result["reward"] - self.best)
-        self.best = max(self.best, result["reward"])
+        self.rewards[-1] += result["reward"] - self.last
+        self.last = result["reward"]
 
 
 def told(tokenizer, result):
