@@ -2,9 +2,10 @@
 
     python bench/learn/lm_hypotheses.py DIR... [--without STAGE DIR]...
 
---without names the folder of a run that left a stage out. A figure's interval is a bootstrap over tasks, 10,000 resamples, paired where two stages are
-compared; a resample's figure is the mean of its tasks and of all seeds. p is the share of resamples in which the figure does not reach its bar: a
-difference has to be above it. Holm's correction is over the hypotheses that are measured.
+--without names the folder of a run that left a stage out; `--without log` one whose GRPO was paid by tiers, not by the logarithm of the speed-up. A
+figure's interval is a bootstrap over tasks, 10,000 resamples, paired where two stages are compared; a resample's figure is the mean of its tasks and of
+all seeds. p is the share of resamples in which the figure does not reach its bar: a difference has to be above it. Holm's correction is over the
+hypotheses that are measured.
 """
 import argparse
 import json
@@ -29,7 +30,9 @@ HYPOTHESES = {
     "H7": (("imitation", "right", 1), ("memory", "right", 1), 0.30),
 }
 EXPLORATORY = {"E1": (("single", "right", 1), ("imitation", "right", 1), 0.0), "E2": (("rft", "right", 1), ("single", "right", 1), 0.0),
-               "E3": (("agentic", "right", 1), ("rft", "right", 1), 0.0)}
+               "E3": (("agentic", "right", 1), ("rft", "right", 1), 0.0),
+               "E4": (("single", "right", 1), ("single without log", "right", 1), 0.0),
+               "E5": (("single", "faster", 1), ("single without log", "faster", 1), 0.0)}
 TESTS = {"right": lambda one: one["ok"], "faster": measure.is_faster}
 
 

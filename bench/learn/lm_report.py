@@ -45,6 +45,9 @@ def table(folder, known, teacher, names, splits=True):
             yield line(name, row_of(rows, known))
         for split in sorted({row["split"] for row in rows}) if splits and stage != "memory" else ():
             yield line("  of " + split, row_of([row for row in rows if row["split"] == split], known))
+        outside = rows_of(folder, stage + " outside")
+        if outside:
+            yield line(name + " outside", row_of(outside, known))
 
 
 def kind_of(result):

@@ -27,6 +27,20 @@ check.test("the text of a task is found by its hash, and no other is taken", fun
   check.matches(why, "accept%-tasks")
 end)
 
+check.test("a text that has two names is found by both, and is one task", function()
+  local dir = check.folder()
+  local row = { code = assert(io.open "examples/softmax.py"):read "a" }
+  local f = assert(io.open(dir .. "/two.jsonl", "w"))
+  for _, name in ipairs { "one", "other" } do
+    row.name = name
+    f:write(core.json.encode(row), "\n")
+  end
+  f:close()
+  local tasks = assert(require "cawb.learn.serve.tasks".new({ dir .. "/two.jsonl" }, { scratch = dir }))
+  check.equal(#tasks.list, 1)
+  check.equal(assert(tasks:find "other"), assert(tasks:find "one"))
+end)
+
 -- A pool with one place on which the task of `entry` is loaded, as far as it can tell.
 local function pool_of(entry, builders)
   local options = require "cawb.base.options".copy(require "cawb.base.defaults")

@@ -176,21 +176,27 @@ class Run:
         self.say(told(row))
         return row
 
+    def _tested(self):
+        """What is measured on, by the end of a row's name: held-out tasks, and before them those from outside, where the corpus has some."""
+        outside = corpus.tasks(self.folder, "outside")
+        return {**({" outside": outside} if outside else {}), "": corpus.held_out(self.folder, self.knobs["held_out"])}
+
     def baselines(self):
         """What is put beside the stages."""
-        tasks = corpus.held_out(self.folder, self.knobs["held_out"])
-        for name, row in measure.teacher(self.folder, tasks).items():
-            measure.keep(self.place("table.jsonl"), dict(stage=name, **row))
-            self.say(told(dict(stage=name, **row)))
-        self._row("memory", tasks, measure.nearest(self.folder, tasks, self.knobs["samples"]))
+        for where, tasks in self._tested().items():
+            for name, row in measure.teacher(self.folder, tasks).items():
+                measure.keep(self.place("table.jsonl"), dict(stage=name + where, **row))
+                self.say(told(dict(stage=name + where, **row)))
+            self._row("memory" + where, tasks, measure.nearest(self.folder, tasks, self.knobs["samples"]), splits=not where)
 
     def measured(self, stage):
-        """Samples of a stage's model on held-out tasks, each written once, and judged."""
-        tasks, path = corpus.held_out(self.folder, self.knobs["held_out"]), self.place("answers-%s.jsonl" % stage)
-        there = len(corpus.lines(path)) if os.path.exists(path) else 0
-        if there < len(tasks):
-            self._sampled(stage, [task["prompt"] for task in tasks], path, there)
-        return self._row(stage, tasks, corpus.lines(path))
+        """Samples of a stage's model on all that is measured on, each written once, and judged."""
+        for where, tasks in self._tested().items():
+            path = self.place("answers-%s.jsonl" % (stage + where))
+            there = len(corpus.lines(path)) if os.path.exists(path) else 0
+            if there < len(tasks):
+                self._sampled(stage, [task["prompt"] for task in tasks], path, there)
+            self._row(stage + where, tasks, corpus.lines(path), splits=not where)
 
     def _sampled(self, stage, prompts, path, there):
         """Writes answers to the prompts from number `there` on, some at a time."""

@@ -47,11 +47,12 @@ end
 local function add(self, entry)
   entry.overrides = entry.overrides or {}
   entry.hash = digest(entry)
-  if self.by_hash[entry.hash] then return self.by_hash[entry.hash] end
+  local same = self.by_hash[entry.hash] or entry        -- the same text may have several names
+  enter(self, entry.key, same)
+  enter(self, entry.name, same)
+  if same ~= entry then return same end
   self.by_hash[entry.hash], self.list[#self.list + 1] = entry, entry
   self.by_code[core.hash.sha256(entry.code)] = entry
-  enter(self, entry.key, entry)
-  enter(self, entry.name, entry)
   return entry
 end
 

@@ -1,0 +1,80 @@
+-- lm_outside.lua: the tasks of a suite as the outside test of a language model: those that fit the contract of `cawb synth --teach`, with the
+-- teacher's texts, are put into a corpus under the split "outside".
+--   cawb bench/learn/lm_outside.lua -- SUITE CORPUS
+-- SUITE is what `cawb bench` takes, CORPUS a folder of `cawb synth --teach`. A second call puts its rows in place of those of the first.
+-- `cawb-train lm CORPUS` then measures each stage on them, too.
+
+local core = require "cawb.core"
+local corpus = require "cawb.learn.teach.corpus"
+local defaults = require "cawb.base.defaults"
+local device = require "cawb.gpu.device"
+local export = require "cawb.learn.synth.export"
+local options = require "cawb.base.options"
+local python = require "cawb.base.python"
+local strategy = require "cawb.base.strategy"
+local suite = require "cawb.suite.suite"
+local teacher = require "cawb.learn.teach.teacher"
+
+if not arg[2] then error("usage: cawb bench/learn/lm_outside.lua -- SUITE CORPUS", 0) end
+
+local all = options.copy(defaults)
+all.teach = assert(strategy.load_table(core.home .. "/configs/synth-teach.lua")).teach
+all.teach.twice, all.teach.slow = false, 1.0          -- at one size, and those where torch.compile is as fast, too
+local dev <close> = assert(device.open("sim:h100", { deadlines = all.deadlines, compile = all.compile, simulate = all.simulate }))
+local process, hello
+local own = teacher.options(all, all.teach)
+
+-- What a teacher's texts come to, as rows of both files.
+local function rows_of(task, data)
+  local function told(role, text) return core.json.array { { role = role, content = text } } end
+  local first, best, texts = data.texts[1], math.huge, {}
+  for i, text in ipairs(data.texts) do
+    best = math.min(best, text.time_s)
+    texts[i] = { prompt = told("user", data.prompt), completion = told("assistant", text.message), task = task.name, split = "outside",
+      time_s = text.time_s, eager = text.eager, compile = text.compile, schedule = text.schedule }
+  end
+  return { name = task.name, code = data.code, prompt = data.prompt, split = "outside", texts = #texts, best_s = best, default_s = first.time_s,
+    compile_s = first.compile and first.compile * first.time_s, eager_s = first.eager and first.eager * first.time_s }, texts
+end
+
+-- The rows of a file of the corpus that are not of an earlier call.
+local function earlier(path)
+  local list = {}
+  for line in io.lines(path) do
+    local row = core.json.decode(line)
+    if row.split ~= "outside" then list[#list + 1] = row end
+  end
+  return list
+end
+
+local paths = { tasks = arg[2] .. "/taught.jsonl", texts = arg[2] .. "/texts.jsonl" }
+local tasks, texts = earlier(paths.tasks), earlier(paths.texts)
+local columns = { tasks = { "name", "id", "ops", "data_source", "code", "prompt", "split", "number", "graph", "texts", "best_s", "default_s", "compile_s",
+                            "eager_s", "licence" }, texts = corpus.columns }
+local fit = 0
+
+-- What is taught of a task, or refused; a task host that is lost is begun anew.
+local function taught(task, number)
+  if not (process and process:alive()) then process, hello = assert(python.start(all.deadlines.start)) end
+  local path = os.tmpname()
+  local data, message, name = teacher.teach { code = task.code, path = path .. ".py", device = dev, host = { process, hello }, options = own,
+    how = all.teach, seed = number }
+  os.remove(path)
+  os.remove(path .. ".py")
+  if name == "interrupted" then error(message, 0) end
+  if not data then process:close() end
+  return data or { refused = message }
+end
+
+for number, task in ipairs(assert(suite.load(arg[1]))) do
+  local data = taught(task, number)
+  print(("%-60s %s"):format(task.key, data.refused and "no: " .. data.refused:sub(1, 80) or #data.texts .. " texts"))
+  if data.texts then
+    local row, more = rows_of(task, data)
+    fit, tasks[#tasks + 1] = fit + 1, row
+    table.move(more, 1, #more, #texts + 1, texts)
+  end
+end
+assert(export.lines(paths.tasks, tasks, columns.tasks))
+assert(export.lines(paths.texts, texts, columns.texts))
+print(("%d tasks of the suite fit"):format(fit))
