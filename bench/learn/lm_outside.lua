@@ -77,4 +77,4 @@ for number, task in ipairs(assert(suite.load(arg[1]))) do
 end
 assert(export.lines(paths.tasks, tasks, columns.tasks))
 assert(export.lines(paths.texts, texts, columns.texts))
-print(("%d tasks of the suite fit"):format(fit))
+print(("tasks of the suite that fit: %d"):format(fit))
