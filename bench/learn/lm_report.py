@@ -18,6 +18,7 @@ from lm import corpus, measure
 
 STAGES = ("memory", "imitation", "imitation in turns", "single", "rft", "agentic", "agentic in turns")
 KINDS = 8                         # kinds of wrong answers that are told
+BEYOND = 0.97                     # a right answer that takes less of the teacher's time is looked at: it may have found a way around the judge
 
 
 def line(name, row):
@@ -84,6 +85,14 @@ def steps(folder):
                                      ("reward", "right", "explained", "value_loss", "clipped", "writing_s", "judging_s", "learning_s") if key in row))
 
 
+def beyond(folder, best, suffix):
+    """How many right answers of a run are faster than the teacher knows how, and which tasks they are of."""
+    right = [(row["task"], one["time_s"]) for stage in STAGES for row in rows_of(folder, stage) for one in row["results"] if one["ok"]]
+    found = sorted({task for task, seconds in right if seconds < BEYOND * best[task]})
+    return "\nof %d right answers%s %s" % (len(right), suffix, "some are 3% faster than the teacher's fastest text: " + ", ".join(found) if found
+                                          else "none is 3% faster than the teacher's fastest text")
+
+
 def turns_of(folder, stage):
     """How many turns an episode of a stage's samples has."""
     with open(os.path.join(folder, "run.json"), encoding="utf-8") as file:
@@ -104,7 +113,9 @@ def told(words):
     teacher = measure.teacher(words.corpus, [{"name": name} for name in names])
     for suffix, folder in runs:
         yield from table(folder, known, {} if suffix else teacher, [stage + suffix for stage in STAGES], not words.brief)
+    best = {task["name"]: task["best_s"] for task in corpus.tasks(words.corpus)}
     for suffix, folder in runs:
+        yield beyond(folder, best, suffix)
         for stage in STAGES[1:]:
             yield from answers(folder, stage, suffix, words.brief)
         yield "\nsteps of episodes%s:" % suffix

@@ -44,6 +44,13 @@ def test_second_answers_behind_right_and_wrong_ones():
                                                                  "behind a wrong first answer 1 of 1 second answers are right, 0 repeat it"]
 
 
+def test_a_right_answer_that_is_faster_than_the_teacher_knows_how_is_named():
+    folder = run_of(imitation=[[dict(FAST, time_s=0.98)], [dict(FAST, time_s=0.9), dict(WRONG, time_s=0.1)]])
+    best = {"t00": 1.0, "t01": 1.0}
+    assert lm_report.beyond(folder, best, "").strip() == "of 2 right answers some are 3% faster than the teacher's fastest text: t01"
+    assert lm_report.beyond(folder, dict(best, t01=0.9), "").strip() == "of 2 right answers none is 3% faster than the teacher's fastest text"
+
+
 def test_bars_of_one_stage():
     said = told(run_of(imitation=mixed(SLOW, WRONG, 0.9)))
     assert said["H1"] == "holds" and said["H2"] == "holds" and said["H4"] == "fails", said
