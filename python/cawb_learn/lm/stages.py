@@ -20,11 +20,11 @@ def _write(path, rows):
 
 
 class Run:
-    """The stages of one model on one corpus in a folder."""
+    """The stages of one model on one corpus in a folder. `ends`: when to stop, by time.monotonic()."""
 
-    def __init__(self, folder, out, model, knobs, env, seconds=None, say=print):
+    def __init__(self, folder, out, model, knobs, env, ends=None, say=print):
         self.folder, self.out, self.path, self.knobs, self.env, self.say = folder, out, model, knobs, env, say
-        self.ends = time.monotonic() + seconds if seconds else None
+        self.ends = ends
         os.makedirs(out, exist_ok=True)
         self._check()
         self.path = weights.unpacked(self.path, self.place("model"))

