@@ -263,6 +263,20 @@ check.test("queries, keys and values are one product; a schedule may leave them 
     "self.a, self.b, self.c = (nn.Linear(48, n).half() for n in (8, 24, 24))")
 end)
 
+check.test("a float32 product of converted numbers reads them as they are, unless it shows long sums", function()
+  local narrow = { libraries = false }
+  local function converted(forward, inputs)
+    local made = composed.right(forward, inputs, nil, narrow)
+    return #made.rewrites == 1 and made.rewrites[1].rule == "converted"
+  end
+  local short, long = "[torch.randn(70, 96).bfloat16(), torch.randn(40, 96).bfloat16()]", "[torch.randn(70, 300).half(), torch.randn(300, 40).half()]"
+  check.equal(converted("return x.float() @ y.t().float()", short), true)
+  check.equal(converted("return (x.float() @ y.float().t()).exp() * 0.5", short), true)
+  check.equal(converted("return x.float() @ y.half().float().t()", short), false, "two types")
+  check.equal(converted("return x.float() @ y.float()", long), false, "a long sum that is shown")
+  check.equal(converted("return torch.relu((x.float() @ y.float() * 0.5).t()).half()", long), true, "a long sum that is rounded")
+end)
+
 check.test("without rewrites nothing is rewritten", function()
   local made = assert(composed.make("return self.c(x).mean(1)", "[torch.rand(30, 19)]", "self.c = nn.Linear(19, 27)", { rewrite = false }))
   check.equal(#made.rewrites, 0)

@@ -36,6 +36,12 @@ check.test("of 16-bit numbers by hand, with a mask, with what stands ahead and b
   right(1, "q = x.view(2, 75, 2, 16).transpose(1, 2)\nreturn F.scaled_dot_product_attention(q, q, q).transpose(1, 2).reshape(2, 75, 32)", "[torch.randn(2, 75, 32, dtype=torch.bfloat16)]")
 end)
 
+check.test("scores of 16-bit numbers in float32, which a program does not round", function()
+  for _, hide in ipairs { "", "a = torch.where(torch.ones(75, 75, dtype=torch.bool).tril(), a, float('-inf'))\n" } do
+    right(1, "a = x.float() @ y.float().transpose(-2, -1) * 0.25\n" .. hide .. "return a.softmax(-1).to(z.dtype) @ z", halves("bfloat16", "2, 75, 32"), nil, { libraries = false })
+  end
+end)
+
 check.test("keys and values of several heads side by side are read where they lie", function()
   local made = right(1, "q, k, v = (t.reshape(75, 4, 16).transpose(0, 1) for t in x.split(64, 1))\nreturn torch.bmm(torch.bmm(q, k.transpose(1, 2)).softmax(-1), v)",
     "[torch.randn(75, 192, dtype=torch.bfloat16)]")

@@ -2,6 +2,7 @@
 -- words, and apply(graph, node), which returns the node that replaces the given one, or nil. Rules look at shapes and operators,
 -- never at values.
 
+local converted = require "cawb.compose.rewrite.converted"
 local one_factor = require "cawb.compose.rewrite.one_factor"
 local quantised = require "cawb.compose.rewrite.quantised"
 
@@ -74,14 +75,14 @@ local function join(g, state, steps)
   end
 end
 
--- Behind the rules as well: products of numbers of 8 bits.
-local function narrow(g, state, steps, serves)
+-- Behind the rules as well: products of numbers of 8 or 16 bits.
+local function narrow(g, state, steps, name, rule, serves)
   for _, x in ipairs { table.unpack(g.nodes) } do
     g.from = x.from
-    local y = quantised.apply(g, x, serves)
+    local y = rule.apply(g, x, serves)
     if y and is_taken(state) then
       replace(g, x, y)
-      steps[#steps + 1] = step_of("quantised", quantised, x)
+      steps[#steps + 1] = step_of(name, rule, x)
     end
   end
   g:clean()
@@ -102,7 +103,8 @@ function M.apply(g, skip, serves)
     until not found or #steps == MOST
   until #steps == before or #steps == MOST
   g:clean()                          -- nobody has read the last step's nodes yet
-  if serves then narrow(g, state, steps, serves) end
+  if serves then narrow(g, state, steps, "quantised", quantised, serves) end
+  narrow(g, state, steps, "converted", converted)
   join(g, state, steps)
   steps.matched = state.matched
   g.from = nil

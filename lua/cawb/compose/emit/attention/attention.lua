@@ -28,8 +28,9 @@ local function sizes(x, first)
            batch = graphs.numel { table.unpack(x.shape, 1, rank - 2) } }
 end
 
-local function is_plain_product(x, dtype)
-  return x.dtype == dtype and x.inputs[1].dtype == dtype and x.inputs[2].dtype == dtype and not x.inputs[3]
+-- `scores`: whether its results may be float32, whatever its factors are: so they are in the kernel.
+local function is_plain_product(x, dtype, scores)
+  return (x.dtype == dtype or scores and x.dtype == "float32") and x.inputs[1].dtype == dtype and x.inputs[2].dtype == dtype and not x.inputs[3]
 end
 
 -- Bytes of shared memory; or nil and why attention is not made here. `options.attend`: the least scores for it.
@@ -37,7 +38,7 @@ local function served(x, first, options)
   local loop, why = tensor.loop(options.chip, options.emulate or x.dtype ~= "float32")
   if not loop then return nil, why end
   local deepest = DEEPEST[x.dtype]
-  if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype) then return nil, "it is for float32, float16 and bfloat16" end
+  if not deepest or not is_plain_product(x, x.dtype) or not is_plain_product(first, x.dtype, true) then return nil, "it is for float32, float16 and bfloat16" end
   local s = sizes(x, first)
   if s.k > deepest or s.v > deepest then return nil, "its rows are too long" end
   if s.batch * s.m * s.n < (options.attend or LEAST) or (s.m < FEWEST and not options.attend) then return nil, "it is too small" end
