@@ -29,7 +29,7 @@ import cawb                                   # noqa: E402  pylint: disable=wron
 import compiled_models                        # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder, listed        # noqa: E402  pylint: disable=wrong-import-position
 from cawb import backend                      # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import fallback, late, part, report, simulated              # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import attention, fallback, part, report, simulated              # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 120
 
@@ -304,9 +304,9 @@ class Attention(unittest.TestCase):
         for causal, bias in ((False, torch.randn(2, 2, 6, 6, requires_grad=True)), (True, None)):
             wanted = [q, k, v] + ([] if bias is None else [bias])
             plain = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=bias, is_causal=causal)
-            out, sums, _, _ = late.attention_on_gpus(q, k, v, bias, True, 0.0, causal)
+            out, sums, _, _ = attention.efficient(q, k, v, bias, True, 0.0, causal)
             self.assertEqual(sums.shape[-1], 32)
-            found = late.attention_backward_on_gpus(grad, q, k, v, bias, out, sums, None, None, 0.0, [True] * 3 + [bias is not None], causal)
+            found = attention.efficient_backward(grad, q, k, v, bias, out, sums, None, None, 0.0, [True] * 3 + [bias is not None], causal)
             torch.testing.assert_close(out, plain)
             for a, b in zip(found, torch.autograd.grad(plain, wanted, grad)):
                 torch.testing.assert_close(a, b)
@@ -317,7 +317,7 @@ class Attention(unittest.TestCase):
         q.meta["val"] = torch.empty(1, 1, 6, 8)
         made = graph.call_function(torch.ops.aten._scaled_dot_product_efficient_attention.default, (q, q, q, None, True))
         graph.output(tuple(graph.call_function(operator.getitem, (made, i)) for i in range(4)))
-        whole, sums, seed, offset = late.shown(torch.fx.GraphModule(torch.nn.Module(), graph))
+        whole, sums, seed, offset = attention.shown(torch.fx.GraphModule(torch.nn.Module(), graph))
         self.assertEqual((whole(q.meta["val"]).shape, sums(torch.empty(1, 1, 32)).shape), ((1, 1, 6, 8), (1, 1, 6)))
         self.assertEqual((seed, offset), (None, None))
 

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from torch.nn import functional as F          # noqa: E402  pylint: disable=wrong-import-position
-from cawb.backend import late                 # noqa: E402  pylint: disable=wrong-import-position
+from cawb.backend import attention, late      # noqa: E402  pylint: disable=wrong-import-position
 
 aten = torch.ops.aten
 
@@ -108,12 +108,12 @@ class Gradients(unittest.TestCase):
         mask = torch.zeros(6, 6).masked_fill(torch.ones(6, 6).tril() == 0, -math.inf).index_fill(0, torch.tensor([2]), -math.inf)
         given, flash = (q, k, v, 0.0, False), aten._scaled_dot_product_flash_attention_for_cpu
         out, sums = flash(*given, attn_mask=mask)
-        for found, wanted in zip(late.attention_on_processors(*given, attn_mask=mask), (out, sums)):
+        for found, wanted in zip(attention.on_processors(*given, attn_mask=mask), (out, sums)):
             torch.testing.assert_close(found, wanted)
         wanted = aten._scaled_dot_product_flash_attention_for_cpu_backward(grad, q, k, v, out, sums, 0.0, False, attn_mask=mask)
         for of_the_row in (0.0, -math.inf, math.inf):
             sums[:, :, 2] = of_the_row
-            for a, b in zip(late.attention_backward_on_processors(grad, q, k, v, out, sums, 0.0, False, attn_mask=mask), wanted):
+            for a, b in zip(attention.on_processors_backward(grad, q, k, v, out, sums, 0.0, False, attn_mask=mask), wanted):
                 torch.testing.assert_close(a, b)
 
 

@@ -254,7 +254,7 @@ OWNER = "python/cawb_host/torch/operators.py"
 
 # These read what PyTorch's dispatcher executed, by its names.
 WATCHES = ("python/cawb_host/judge/jailed/watch.py", "python/cawb_host/judge/inputs/guard.py", "python/cawb_host/judge/task/forbidden.py",
-           "python/cawb/backend/late.py", "python/cawb/backend/partition.py", "python/cawb/backend/fallback.py",
+           "python/cawb/backend/late.py", "python/cawb/backend/attention.py", "python/cawb/backend/partition.py", "python/cawb/backend/fallback.py",
            "lua/cawb/judge/rules/python/python_work.lua", "lua/cawb/judge/rules/task_forbids.lua")
 
 # Who names operators, and why. Each says how an operator is computed, timed or spelled, and nothing that could be a trait.

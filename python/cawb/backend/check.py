@@ -7,7 +7,7 @@ import math
 import torch
 from torch._dynamo import debug_utils, utils
 
-from cawb.backend import late, packages
+from cawb.backend import attention, packages
 from cawb.backend.fallback import with_copies
 
 log = logging.getLogger("cawb")
@@ -20,7 +20,7 @@ def wide(module, args):
     """The results in float64, or None where there is no room for them."""
     try:
         model, given = debug_utils.cast_to_fp64(copy.deepcopy(with_copies(module)), list(args))      # float64 may come in other strides
-        with torch.no_grad(), late.InFloat64():
+        with torch.no_grad(), attention.InFloat64():
             return model.forward(*given)
     except Exception as error:         # pylint: disable=broad-except   # an operator that has no float64
         log.info("a graph has no results in float64: %s", error)
@@ -80,7 +80,7 @@ def compare(module, args, found, phase=contextlib.nullcontext):
 
 
 def verdict(module, plain, found, exact):
-    parts = late.shown(module)
+    parts = attention.shown(module)
     pairs = [(parts[i](a), parts[i](b), i) for i, (a, b) in enumerate(zip(plain, found)) if isinstance(a, torch.Tensor) and parts[i]]
     if exact is not None:
         exact = [part(x) if part and isinstance(x, torch.Tensor) else x for part, x in zip(parts, exact)]

@@ -1,13 +1,12 @@
 """late: operators that the compiler lacks, as operators that it has, when a graph is recorded for it. The graph itself keeps them, so that the
 fallback runs PyTorch's own."""
 import math
-import operator
 
 import torch
 from torch._decomp import decomposition_table
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from cawb.backend import sampling
+from cawb.backend import attention, sampling
 
 aten = torch.ops.aten
 WAYS = {}
@@ -269,96 +268,4 @@ def weight_norm_backward(grad, saved_v, saved_g, saved_norms, dim):
 
 # ---- attention
 
-def scores(query, key, mask, causal, scale):
-    made = query @ key.transpose(-1, -2) * (scale or query.shape[-1] ** -0.5)
-    if causal:
-        seen = torch.ones(made.shape[-2:], dtype=torch.bool, device=made.device).tril()
-        made = torch.where(seen, made, -math.inf)
-    return made if mask is None else torch.where(mask, made, -math.inf) if mask.dtype == torch.bool else made + mask
-
-
-def attention_backward(grad, query, key, value, out, sums, mask, causal, scale):
-    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores. Of 16-bit
-    numbers the sums are float32, and with them all between the products."""
-    sums = sums[..., :query.shape[-2], None].clamp(min=torch.finfo(sums.dtype).min)       # PyTorch's own may be -inf, of a row that sees nothing
-    weights = torch.exp(scores(query, key, mask, causal, scale) - sums)
-    added = weights * (grad @ value.transpose(-1, -2) - (grad.to(sums.dtype) * out).sum(-1, keepdim=True))
-    inner = (added * (scale or query.shape[-1] ** -0.5)).to(query.dtype)
-    return inner @ key, inner.transpose(-1, -2) @ query, weights.to(grad.dtype).transpose(-1, -2) @ grad, added.to(query.dtype)
-
-
-def attention(query, key, value, mask, causal, scale):
-    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's. Sums are of scores that were not rounded to 16 bits; where
-    nobody reads them, one kernel makes the rest."""
-    made = scores(query, key, mask, causal, scale)
-    sums = (scores(query.float(), key.float(), mask, causal, scale) if made.dtype.itemsize == 2 else made).logsumexp(-1)
-    if mask is None:
-        return made.softmax(-1) @ value, sums
-    return aten._safe_softmax(made, -1) @ value, torch.where(sums == -math.inf, 0.0, sums)
-
-
-@way(aten._scaled_dot_product_flash_attention_for_cpu.default)
-def attention_on_processors(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
-    if dropout_p or query.shape[1] != key.shape[1]:
-        return NotImplemented
-    return attention(query, key, value, attn_mask, is_causal, scale)
-
-
-@way(aten._scaled_dot_product_flash_attention_for_cpu_backward.default)
-def attention_backward_on_processors(grad, query, key, value, out, sums, dropout_p, is_causal, *, attn_mask=None, scale=None):
-    if dropout_p or query.shape[1] != key.shape[1]:
-        return NotImplemented
-    return attention_backward(grad, query, key, value, out, sums, attn_mask, is_causal, scale)[:3]
-
-
-@way(aten._scaled_dot_product_efficient_attention.default)
-def attention_on_gpus(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None):
-    """The sums' rows have multiples of 32 elements there. No random number is drawn, so seed and offset are of no meaning."""
-    if dropout_p or not compute_log_sumexp:
-        return NotImplemented
-    out, sums = attention(query, key, value, attn_bias, is_causal, scale)
-    nothing = torch.zeros((), dtype=torch.int64, device=query.device)
-    return out, torch.constant_pad_nd(sums, [0, -sums.shape[-1] % 32]), nothing, nothing
-
-
-@way(aten._scaled_dot_product_efficient_attention_backward.default)
-def attention_backward_on_gpus(grad, query, key, value, attn_bias, out, sums, seed, offset, dropout_p, mask, is_causal=False, *, scale=None):
-    del seed, offset
-    if dropout_p:
-        return NotImplemented
-    *found, added = attention_backward(grad, query, key, value, out, sums, attn_bias, is_causal, scale)
-    found.append(added.sum_to_size(attn_bias.shape) if mask[3] else None)
-    return tuple(t if wanted else None for t, wanted in zip(found, mask))
-
-
-def heads_last(results):
-    """As attention on GPUs lays out its result, or the gradients of its three inputs: views behind it may need that."""
-    return tuple(t.transpose(1, 2).contiguous().transpose(1, 2) if k < 3 and t is not None and t.dim() == 4 else t
-                 for k, t in enumerate(results))
-
-
-class InFloat64(TorchDispatchMode):
-    """Attention on GPUs has no float64: it is made of products."""
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        kwargs, result = kwargs or {}, NotImplemented
-        if func is aten._scaled_dot_product_efficient_attention.default:
-            result = heads_last(attention_on_gpus(*args[:4], True, *args[5:], **kwargs))
-        elif func is aten._scaled_dot_product_efficient_attention_backward.default:
-            result = heads_last(attention_backward_on_gpus(*args, **kwargs))
-        return func(*args, **kwargs) if result is NotImplemented else result
-
-
-def shown(module):
-    """For each result of a graph a function to the part of it that is of meaning; None where nothing is. The seed and the offset of an
-    attention without dropout are of none, nor is what fills up the rows of its sums, nor the sum of a row that sees nothing."""
-    node, = module.graph.find_nodes(op="output")
-    return [part_of(x) for x in (node.args[0] if isinstance(node.args[0], (tuple, list)) else node.args)]
-
-
-def part_of(node):
-    if not isinstance(node, torch.fx.Node) or node.target is not operator.getitem or node.args[1] == 0 \
-            or node.args[0].target is not aten._scaled_dot_product_efficient_attention.default:
-        return lambda x: x
-    size = node.args[0].args[0].meta["val"].shape[-2]
-    return (lambda x: torch.nan_to_num(x[..., :size], 0.0, 0.0, 0.0)) if node.args[1] == 1 else None
+WAYS.update({**attention.ON_PROCESSORS, **attention.FORWARD, **attention.BACKWARD})
