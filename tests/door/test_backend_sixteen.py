@@ -132,6 +132,24 @@ class Sixteen(unittest.TestCase):
                 compiled(*given, attn_mask=mask).square().mean().backward()
                 self.is_whole(compiled, 2)
 
+    def test_large_scores_are_trained_nearly_as_accurately(self):
+        """Of size 9: rounded to 16 bits, they would be several percent off in their powers. Scales of gradients would leave few bits of float16."""
+        torch.manual_seed(1)
+
+        def results(run, inputs):
+            made = run(*inputs)
+            return [made, *torch.autograd.grad((made.float() * torch.linspace(-1, 1, 32)).square().mean(), inputs)]
+        for dtype, size in ((torch.bfloat16, 3), (torch.float16, 1)):
+            with self.subTest(dtype):
+                torch._dynamo.reset()
+                given = [(torch.randn(1, 2, 64, 32) * by).to(dtype).requires_grad_() for by in (size, size, 1)]
+                attend = F.scaled_dot_product_attention
+                compiled = cawb.compile(attend, device="sim:h100", cache=self.cache, failures=self.cache)
+                exact = results(attend, [x.detach().double().requires_grad_() for x in given])
+                for a, b, truth in zip(results(compiled, given), results(attend, given), exact):
+                    self.assertLessEqual(error(a, truth), 3 * error(b, truth))           # as Dynamo's rule has it
+                self.is_whole(compiled, 2)
+
 
 if __name__ == "__main__":
     unittest.main()

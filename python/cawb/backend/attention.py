@@ -11,6 +11,10 @@ aten = torch.ops.aten
 
 # ---- for all of them
 
+def wide(tensor):
+    return tensor.float() if tensor.dtype.itemsize == 2 else tensor
+
+
 def scores(query, key, mask, causal, scale):
     made = query @ key.transpose(-1, -2) * (scale or query.shape[-1] ** -0.5)
     if causal:
@@ -20,23 +24,21 @@ def scores(query, key, mask, causal, scale):
 
 
 def backward(grad, query, key, value, out, sums, mask, causal, scale):
-    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores. Of 16-bit
-    numbers the sums are float32, and with them all between the products."""
+    """As FlashAttention's paper has it (arXiv 2205.14135, appendix B.4); the last is the gradient of what is added to scores. Of 16-bit numbers
+    all is float32 but the factors of the last three products, and `scale` comes behind: small numbers of float16 have few bits."""
     sums = sums[..., :query.shape[-2], None].clamp(min=torch.finfo(sums.dtype).min)       # PyTorch's own may be -inf, of a row that sees nothing
-    weights = torch.exp(scores(query, key, mask, causal, scale) - sums)
-    added = weights * (grad @ value.transpose(-1, -2) - (grad.to(sums.dtype) * out).sum(-1, keepdim=True))
-    inner = (added * (scale or query.shape[-1] ** -0.5)).to(query.dtype)
-    return inner @ key, inner.transpose(-1, -2) @ query, weights.to(grad.dtype).transpose(-1, -2) @ grad, added.to(query.dtype)
+    weights = torch.exp(scores(wide(query), wide(key), mask, causal, scale) - sums)
+    added = weights * (wide(grad) @ wide(value).transpose(-1, -2) - (wide(grad) * out).sum(-1, keepdim=True))
+    inner, scale = added.to(query.dtype), scale or query.shape[-1] ** -0.5
+    of_query, of_key = ((wide(a) @ wide(b) * scale).to(b.dtype) for a, b in ((inner, key), (inner.transpose(-1, -2), query)))
+    return of_query, of_key, weights.to(grad.dtype).transpose(-1, -2) @ grad, inner
 
 
 def forward(query, key, value, mask, causal, scale):
-    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's. Sums are of scores that were not rounded to 16 bits; where
-    nobody reads them, one kernel makes the rest."""
-    made = scores(query, key, mask, causal, scale)
-    sums = (scores(query.float(), key.float(), mask, causal, scale) if made.dtype.itemsize == 2 else made).logsumexp(-1)
-    if mask is None:
-        return made.softmax(-1) @ value, sums
-    return aten._safe_softmax(made, -1) @ value, torch.where(sums == -math.inf, 0.0, sums)
+    """A row of a mask that sees nothing has zeros for its result and its sum, as PyTorch's. Scores of 16-bit numbers are not rounded to 16 bits."""
+    made = scores(wide(query), wide(key), mask, causal, scale)
+    weights, sums = made.softmax(-1) if mask is None else aten._safe_softmax(made, -1), made.logsumexp(-1)
+    return weights.to(value.dtype) @ value, sums if mask is None else torch.where(sums == -math.inf, 0.0, sums)
 
 
 # ---- PyTorch's operators
