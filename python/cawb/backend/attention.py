@@ -41,6 +41,24 @@ def forward(query, key, value, mask, causal, scale):
     return weights.to(value.dtype) @ value, sums if mask is None else torch.where(sums == -math.inf, 0.0, sums)
 
 
+# ---- heads that share keys and values
+
+def for_heads(x, heads):
+    """Keys or values of each of so many heads: those beside each other share them."""
+    shared = heads // x.shape[1]
+    return x if shared == 1 else x[:, :, None].expand(-1, -1, shared, -1, -1).flatten(1, 2)
+
+
+def grouped(query, key, value, mask, causal, scale):
+    return forward(query, for_heads(key, query.shape[1]), for_heads(value, query.shape[1]), mask, causal, scale)
+
+
+def grouped_backward(grad, query, key, value, out, sums, mask, causal, scale):
+    heads, own = query.shape[1], key.shape[1]
+    of_query, *found, _ = backward(grad, query, for_heads(key, heads), for_heads(value, heads), out, sums, mask, causal, scale)
+    return (of_query, *[x if heads == own else x.unflatten(1, (own, -1)).sum(2) for x in found])
+
+
 # ---- PyTorch's operators
 
 def on_processors(query, key, value, dropout_p=0.0, is_causal=False, *, attn_mask=None, scale=None):
@@ -56,12 +74,11 @@ def on_processors_backward(grad, query, key, value, out, sums, dropout_p, is_cau
 
 
 def efficient(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, *, scale=None):
-    """The sums' rows have multiples of 32 elements there. No random number is drawn, so seed and offset are of no meaning."""
+    """The sums' rows have multiples of 32 elements there. No random number is drawn, so there is no seed and no offset, here and below."""
     if dropout_p or not compute_log_sumexp:
         return NotImplemented
     out, sums = forward(query, key, value, attn_bias, is_causal, scale)
-    nothing = torch.zeros((), dtype=torch.int64, device=query.device)
-    return out, torch.constant_pad_nd(sums, [0, -sums.shape[-1] % 32]), nothing, nothing
+    return out, torch.constant_pad_nd(sums, [0, -sums.shape[-1] % 32]), None, None
 
 
 def efficient_backward(grad, query, key, value, attn_bias, out, sums, seed, offset, dropout_p, mask, is_causal=False, *, scale=None):
@@ -73,18 +90,59 @@ def efficient_backward(grad, query, key, value, attn_bias, out, sums, seed, offs
     return tuple(t if wanted else None for t, wanted in zip(found, mask))
 
 
+def flash(query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
+    """Its causal mask ends at the last key, other operators' begins at the first: they are one where there are as many keys as queries."""
+    if dropout_p or return_debug_mask or is_causal and query.shape[2] != key.shape[2]:
+        return NotImplemented
+    return (*grouped(query, key, value, None, is_causal, scale), None, None, query.shape[2], key.shape[2], None, None, None)
+
+
+def flash_backward(grad, query, key, value, out, sums, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, seed, offset, *, scale=None):
+    del cum_seq_q, cum_seq_k, max_q, max_k, seed, offset
+    if dropout_p or is_causal and query.shape[2] != key.shape[2]:
+        return NotImplemented
+    return grouped_backward(grad, query, key, value, out, sums, None, is_causal, scale)
+
+
+def cudnn(query, key, value, attn_bias, compute_log_sumexp, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
+    """Each sum is a row of its own there."""
+    if dropout_p or return_debug_mask or not compute_log_sumexp:
+        return NotImplemented
+    out, sums = grouped(query, key, value, attn_bias, is_causal, scale)
+    return out, sums[..., None], None, None, query.shape[2], key.shape[2], None, None, None
+
+
+def cudnn_backward(grad, query, key, value, out, sums, seed, offset, attn_bias, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, *,
+                   scale=None):
+    del seed, offset, cum_seq_q, cum_seq_k, max_q, max_k
+    if dropout_p:
+        return NotImplemented
+    return grouped_backward(grad, query, key, value, out, sums[..., 0], attn_bias, is_causal, scale)
+
+
 ON_PROCESSORS = {aten._scaled_dot_product_flash_attention_for_cpu.default: on_processors,
                  aten._scaled_dot_product_flash_attention_for_cpu_backward.default: on_processors_backward}
-FORWARD = {aten._scaled_dot_product_efficient_attention.default: efficient}
-BACKWARD = {aten._scaled_dot_product_efficient_attention_backward.default: efficient_backward}
+FORWARD = {aten._scaled_dot_product_efficient_attention.default: efficient, aten._scaled_dot_product_flash_attention.default: flash,
+           aten._scaled_dot_product_cudnn_attention.default: cudnn}
+BACKWARD = {aten._scaled_dot_product_efficient_attention_backward.default: efficient_backward,
+            aten._scaled_dot_product_flash_attention_backward.default: flash_backward,
+            aten._scaled_dot_product_cudnn_attention_backward.default: cudnn_backward}
 
 
 # ---- in float64
 
-def heads_last(results):
+def laid_out(tensor, order):
+    """The same numbers, whose dimensions lie in memory in this order, the outermost first."""
+    return tensor.permute(order).contiguous().permute([order.index(d) for d in range(tensor.dim())])
+
+
+def as_gpus(func, given, results):
     """As attention on GPUs lays out its result, or the gradients of its three inputs: views behind it may need that."""
-    return tuple(t.transpose(1, 2).contiguous().transpose(1, 2) if k < 3 and t is not None and t.dim() == 4 else t
-                 for k, t in enumerate(results))
+    given = [given[0]] if func in FORWARD else given[1:4]
+    def order(like):
+        efficiently = "efficient" in func.name()
+        return [0, 2, 1, 3] if efficiently else sorted(range(4), key=lambda d: (-like.stride(d), d))
+    return tuple(laid_out(t, order(given[k])) if k < len(given) and t is not None else t for k, t in enumerate(results))
 
 
 class InFloat64(TorchDispatchMode):
@@ -92,10 +150,10 @@ class InFloat64(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs, found = kwargs or {}, FORWARD.get(func) or BACKWARD.get(func)
-        if found is efficient:
+        if found in (efficient, cudnn):
             args = (*args[:4], True, *args[5:])                  # else there are no sums, and no way
         result = found(*args, **kwargs) if found else NotImplemented
-        return func(*args, **kwargs) if result is NotImplemented else heads_last(result)
+        return func(*args, **kwargs) if result is NotImplemented else as_gpus(func, args, result)
 
 
 # ---- what has a meaning
@@ -111,4 +169,4 @@ def part_of(node):
     if not isinstance(node, torch.fx.Node) or node.target is not operator.getitem or node.args[1] == 0 or node.args[0].target not in FORWARD:
         return lambda x: x
     size = node.args[0].args[0].meta["val"].shape[-2]
-    return (lambda x: torch.nan_to_num(x[..., :size], 0.0, 0.0, 0.0)) if node.args[1] == 1 else None
+    return (lambda x: torch.nan_to_num(x[:, :, :size], 0.0, 0.0, 0.0)) if node.args[1] == 1 else None

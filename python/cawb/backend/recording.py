@@ -8,6 +8,7 @@ import sys
 import torch
 from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from cawb.backend.late import Late, follows_data
 
@@ -102,7 +103,7 @@ class Walk(torch.fx.Interpreter):
 @dataclasses.dataclass
 class Output:
     """How a result of the graph is made: `number` of the computed tensor or of the argument (`kind`), seen with `size`,
-    `stride` and `offset`; or `value`, no tensor. "copied": the strides have gaps, so the values are copied into such a tensor."""
+    `stride` and `offset`; or `value`, which no package makes. "copied": the strides have gaps, so the values are copied into such a tensor."""
     kind: str
     number: int = 0
     size: tuple = ()
@@ -143,8 +144,8 @@ def record(module, example, params=(), own=()):
     for x in example:
         if not isinstance(x, (torch.Tensor, int, float, bool, type(None))) or isinstance(x, torch.SymInt):
             raise Refused("an argument is %s" % type(x).__name__)
-        if isinstance(x, torch.Tensor) and (x.dtype not in NAMES or x.layout != torch.strided):
-            raise Refused("an argument is a tensor of %s, which kernels do not take" % x.dtype)
+        if isinstance(x, torch.Tensor) and x.layout != torch.strided:
+            raise Refused("an argument is a tensor of layout %s, which kernels do not take" % x.layout)
         if isinstance(x, torch.Tensor) and any(isinstance(n, torch.SymInt) for n in x.shape):
             raise Refused("the size of an argument follows from data")
     found = {str(x.device) for x in example if isinstance(x, torch.Tensor)}
@@ -162,11 +163,17 @@ def record(module, example, params=(), own=()):
         raise Refused(str(error).split("\n", 1)[0]) from error
 
 
+def zeros(wanted):
+    """What stands for a tensor that no operator needs to make: a seed where nothing is random. It is made once."""
+    with _disable_current_modes():
+        return torch.zeros(wanted.shape, dtype=wanted.dtype, device=wanted.device)
+
+
 class Recording:
     def __init__(self, module, mode, fakes, params, constants):
         self.module, self.mode, self.fakes, self.constants = module, mode, fakes, constants
-        self.inputs = [i for i, x in enumerate(fakes) if isinstance(x, torch.Tensor) and i not in params]
-        self.params = [i for i, x in enumerate(fakes) if isinstance(x, torch.Tensor) and i in params]
+        tensors = [i for i, x in enumerate(fakes) if isinstance(x, torch.Tensor) and x.dtype in NAMES]
+        self.inputs, self.params = [i for i in tensors if i not in params], [i for i in tensors if i in params]
         state = {"p%d" % i: fakes[i] for i in self.params}
         state.update(("c%d" % k, t) for k, t in enumerate(constants.values()))
         self.state, self.made, self.known = state, [], {}
@@ -183,9 +190,16 @@ class Recording:
             outputs = [self.output(x, wanted, given) for x, wanted in zip(results, self.declared())]
         if recorder.notes:
             raise Refused(recorder.notes[0])
+        self.look_for_others(recorder.entries)
         forms = [(tuple(x.shape), x.stride()) if isinstance(x, torch.Tensor) else None for x in self.fakes]
         return Recorded(self.request(recorder), forms, self.places(), constants,
                         [(t.dtype, tuple(t.shape)) for t in self.made], outputs, len(recorder.entries))
+
+    def look_for_others(self, entries):
+        """An argument of another type is no matter where nobody reads it, as attention's backward reads no state of random numbers."""
+        others = {str(x.dtype).removeprefix("torch.") for x in self.fakes if isinstance(x, torch.Tensor) and x.dtype not in NAMES}
+        for name in sorted(others.intersection(x["dtype"] for entry in entries for x in entry["inputs"])):
+            raise Refused("an argument is a tensor of %s, which kernels do not take" % name)
 
     def declared(self):
         """The graph's results as they were traced, where that is known."""
@@ -223,7 +237,7 @@ class Recording:
     def output(self, x, wanted, given):
         """How a result is made; notes in `made` what has to be computed for it. Strides of single elements are as declared. `given`: see there."""
         if not isinstance(x, torch.Tensor):
-            return Output("value", value=x)
+            return Output("value", value=zeros(wanted) if isinstance(wanted, torch.Tensor) else x)
         strides = wanted.stride() if isinstance(wanted, torch.Tensor) else x.stride()
         about = {"size": tuple(x.shape), "stride": tuple(strides), "dtype": x.dtype}
         if x.numel() == 0:

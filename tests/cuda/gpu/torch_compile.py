@@ -105,6 +105,40 @@ def numbers_on_the_processor():
         same([fast(x)], [program(x)])
 
 
+def error(found, exact):
+    return ((found.double() - exact).square().mean() / exact.square().mean()).sqrt().item()
+
+
+def attended(inputs, causal):
+    return torch.nn.functional.scaled_dot_product_attention(*inputs, is_causal=causal)
+
+
+def slopes(run, inputs, causal):
+    return torch.autograd.grad((run(inputs, causal).float() * torch.linspace(-1, 1, 64, device="cuda")).square().mean(), inputs)
+
+
+def attention_of_16_bits(dtype):
+    """PyTorch takes cuDNN's or FlashAttention there, for which float32 has neither. At most three times eager's error, Dynamo's rule, of whatever
+    size scores are."""
+    def run():
+        for causal, size in ((False, 1), (True, 1), (False, 3)):
+            torch._dynamo.reset()             # pylint: disable=protected-access
+            inputs = [(torch.randn(2, 256, 4, 64, device="cuda") * by).transpose(1, 2).to(dtype).requires_grad_() for by in (size, size, 1)]
+            wide, fast, apart = [x.detach().double().requires_grad_() for x in inputs], compiled(attended), compiled(attended)
+            exact = [*slopes(attended, wide, causal), attended(wide, causal)]
+            found = [*slopes(fast, inputs, causal), fast(inputs, causal)]
+            plain = [*slopes(attended, inputs, causal), attended(inputs, causal)]
+            with torch.no_grad():
+                found, plain, exact = [*found, apart(inputs, causal)], [*plain, plain[-1]], [*exact, exact[-1]]
+            if len(parts(fast)) != 2 or any(p.why for p in parts(fast) + parts(apart)):
+                raise AssertionError(cawb.explain(fast) + "\n" + cawb.explain(apart))
+            for a, b, truth in zip(found, plain, exact, strict=True):
+                if not error(a, truth) <= 3 * error(b, truth):
+                    raise AssertionError("an error of %.1e, eager's is %.1e" % (error(a, truth), error(b, truth)))
+        return "%d kernels forward and backward, %d without gradients" % (sum(p.kernels for p in parts(fast)), sum(p.kernels for p in parts(apart)))
+    return run
+
+
 def streams():
     fast, x = compiled(lambda x: (x @ x).softmax(-1) + 1), torch.randn(256, 256, device="cuda")
     wanted = (x @ x).softmax(-1) + 1
@@ -243,6 +277,8 @@ def main():
             check(name, program(make, gradients))
     for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, the_same_bits, measured):
         check(f.__name__, f)
+    for dtype in (torch.bfloat16, torch.float16):
+        check("attention of %s" % str(dtype).removeprefix("torch."), attention_of_16_bits(dtype))
     for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
         check("host cost", host_cost(kernels, graph))
     print("%d failed%s" % (len(failed), ": " + ", ".join(failed) if failed else ""))
