@@ -93,7 +93,9 @@ function(cawb_test_environment)
 endfunction()
 cawb_test_environment(TESTS judge/host/test_judge.py SET "CAWB_SIM_LAUNCH=$<TARGET_FILE:sim_launch>")
 cawb_test_environment(TESTS judge/host/test_judge.py suite/test_report.py suite/test_report_text.py door/workshop/test_slides.py
-  suite/test_cluster.py door/test_promote.py door/test_promote_launcher.py door/test_backend.py door/backend/test_attention.py door/test_backend_check.py door/test_backend_graphs.py door/test_backend_late.py door/test_backend_sixteen.py door/test_backend_sizes.py door/test_opinfo.py door/test_programs.py agent/test_mcp.py learn/test_serve.py
+  suite/test_cluster.py door/test_promote.py door/test_promote_launcher.py door/backend/test_backend.py door/backend/test_attention.py
+  door/backend/test_check.py door/backend/test_graphs.py door/backend/test_late.py door/backend/test_sixteen.py door/backend/test_sizes.py
+  door/test_opinfo.py door/test_programs.py agent/test_mcp.py learn/test_serve.py
   learn/test_serve_sessions.py learn/test_serve_dialects.py learn/test_serve_cheats.py learn/test_serve_kills.py learn/test_serve_load.py
   learn/test_client.py door/ci/test_judging.py door/look/test_look.py door/look/test_look_page.py
   SET "CAWB_PROGRAM=$<TARGET_FILE:cawb>" "CAWB_PYTHON=$<TARGET_FILE:warm_python>")
@@ -159,7 +161,8 @@ set(long_tests
   compose/test_partial.lua compose/test_rewrite.lua compose/test_rewrite_norm.lua compose/test_search.lua compose/test_weights.lua
   door/ci/test_judging.py door/ci/test_sent.py door/ci/test_workflow.py door/class/test_class.lua door/look/test_look.py
   door/look/test_look_page.py
-  door/test_backend.py door/backend/test_attention.py door/test_backend_graphs.py door/test_backend_sixteen.py door/test_backend_sizes.py door/test_benches.lua door/test_docs_run.lua
+  door/backend/test_backend.py door/backend/test_attention.py door/backend/test_graphs.py door/backend/test_sixteen.py door/backend/test_sizes.py
+  door/test_benches.lua door/test_docs_run.lua
   door/test_door.lua door/test_examples.lua door/test_live.py door/test_newcomer.lua door/test_opinfo.py door/test_programs.py
   door/test_promote.py door/test_promote_launcher.py door/workshop/test_workshop.lua gpu/test_ceilings.lua gpu/test_library.lua judge/host/test_battery.py
   judge/host/test_freivalds.py judge/host/test_judge.py judge/host/test_plain.py judge/python/test_python_folder.lua

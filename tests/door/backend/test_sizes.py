@@ -9,7 +9,7 @@ import threading
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from backendcase import Folder                # noqa: E402  pylint: disable=wrong-import-position

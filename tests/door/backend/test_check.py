@@ -8,7 +8,7 @@ import sys
 import unittest
 from unittest import mock
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / name) for name in ("python", "tests/support")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[3] / name) for name in ("python", "tests/support")]
 
 import torch                                  # noqa: E402  pylint: disable=wrong-import-position
 from torch.utils._python_dispatch import TorchDispatchMode     # noqa: E402  pylint: disable=wrong-import-position

@@ -15,7 +15,7 @@ import threading
 import unittest
 from unittest import mock
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests" / "support")]
 
