@@ -8,7 +8,7 @@ import torch
 from torch._dynamo import debug_utils, utils
 
 from cawb.backend import attention, packages
-from cawb.backend.fallback import with_copies
+from cawb.backend.fallback import eager, settled, with_copies
 
 log = logging.getLogger("cawb")
 TOLERANCE = 1e-4
@@ -71,10 +71,11 @@ def compare(module, args, found, phase=contextlib.nullcontext):
     """{"ok", "error", "eager", "noise"}: whether results are right, their error against float64 and that of eager PyTorch (None
     where it is not known), and the numbers of results that are nothing but rounding, which have none. Where there is no float64, strict
     float32 is the measure: TF32's errors are larger than what may differ from it. `phase(name)`: a clock."""
+    module = settled(module)
     with phase("float64"):
         exact = wide(module, args)
     with phase("eager PyTorch"), torch.no_grad(), packages.strict() if exact is None else contextlib.nullcontext():
-        plain = module.forward(*args)
+        plain = eager(module)(*args)
     with phase("comparison"):
         return verdict(module, plain, found, exact)
 

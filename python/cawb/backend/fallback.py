@@ -27,10 +27,28 @@ def name_of(chip, options):
     return "inductor" if chip is not None and chip.gpu is not None else "eager"
 
 
+def traced(module):
+    """The graph's results as they were traced, where that is known."""
+    node, = module.graph.find_nodes(op="output")
+    results = node.args[0] if isinstance(node.args[0], (tuple, list)) else node.args
+    return [n.meta.get("val") if isinstance(n, torch.fx.Node) else None for n in results]
+
+
+def as_traced(results, wanted):
+    """Results in the types that the graphs behind take. A layer norm of 16-bit numbers and float32 weights on a processor makes float32 where
+    16 bits are traced."""
+    if not isinstance(results, (tuple, list)):
+        return results
+    return tuple(x.to(w.dtype) if isinstance(x, torch.Tensor) and isinstance(w, torch.Tensor) and x.dtype != w.dtype else x
+                 for x, w in zip(results, wanted, strict=True))
+
+
 def eager(module):
+    wanted = traced(module)
+
     def run(*args):
         with torch.no_grad():
-            return module.forward(*args)
+            return as_traced(module.forward(*args), wanted)
     return run
 
 
@@ -43,6 +61,7 @@ def elsewhere(f, chip):
         return pool.submit(work).result()
 
 
+SORT = torch.ops.aten.sort
 VIEWS = (torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default)
 
 
@@ -52,6 +71,17 @@ def with_copies(module):
     graph = copy.deepcopy(module.graph)
     for node in [n for target in VIEWS for n in graph.find_nodes(op="call_function", target=target)]:
         node.target = torch.ops.aten.reshape.default
+    return torch.fx.GraphModule(module, graph)
+
+
+def settled(module):
+    """The graph with sorts that keep the order of equal values, as kernels do: PyTorch's may have any."""
+    if not module.graph.find_nodes(op="call_function", target=SORT.default):
+        return module
+    graph = copy.deepcopy(module.graph)
+    for node in graph.find_nodes(op="call_function", target=SORT.default):
+        places = dict(zip(("dim", "descending"), node.args[1:]), **node.kwargs)
+        node.target, node.args, node.kwargs = SORT.stable, node.args[:1], dict(places, stable=True)
     return torch.fx.GraphModule(module, graph)
 
 

@@ -10,6 +10,7 @@ from torch._guards import detect_fake_mode
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import _disable_current_modes
 
+from cawb.backend.fallback import traced
 from cawb.backend.late import Late, follows_data
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -187,7 +188,7 @@ class Recording:
             results = walk.run(*self.fakes)
         with self.mode, torch.no_grad(), recorder, torch._C.DisableTorchFunction():                  # pylint: disable=protected-access
             given = self.given()
-            outputs = [self.output(x, wanted, given) for x, wanted in zip(results, self.declared())]
+            outputs = [self.output(x, wanted, given) for x, wanted in zip(results, traced(self.module))]
         if recorder.notes:
             raise Refused(recorder.notes[0])
         self.look_for_others(recorder.entries)
@@ -200,11 +201,6 @@ class Recording:
         others = {str(x.dtype).removeprefix("torch.") for x in self.fakes if isinstance(x, torch.Tensor) and x.dtype not in NAMES}
         for name in sorted(others.intersection(x["dtype"] for entry in entries for x in entry["inputs"])):
             raise Refused("an argument is a tensor of %s, which kernels do not take" % name)
-
-    def declared(self):
-        """The graph's results as they were traced, where that is known."""
-        node, = self.module.graph.find_nodes(op="output")
-        return [n.meta.get("val") if isinstance(n, torch.fx.Node) else None for n in node.args[0]]
 
     def request(self, recorder):
         inputs, made, own = Layout(), Layout(), Layout()

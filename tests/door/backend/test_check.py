@@ -104,6 +104,15 @@ class Check(unittest.TestCase):
         self.places[7] = 1 - self.places[7]
         self.assertFalse(self.compare(self.places))
 
+    def test_equal_values_may_be_sorted_in_any_order_that_pytorch_takes(self):
+        graph = torch.fx.Graph()
+        found = graph.call_function(torch.ops.aten.sort.default, (graph.placeholder("x"),))
+        graph.output(tuple(graph.call_function(operator.getitem, (found, i)) for i in (0, 1)))
+        module, x = torch.fx.GraphModule({}, graph), torch.arange(400) % 4
+        values, places = x.sort(stable=True)
+        self.assertTrue(check.compare(module, [x], [values, places])["ok"])
+        self.assertFalse(check.compare(module, [x], [values, places.flip(0)])["ok"])
+
     def test_signs_behind_a_gpus_attention_are_compared_with_float64s(self):
         attend = torch.ops.aten._scaled_dot_product_efficient_attention
         for sums in (True, False):

@@ -150,6 +150,22 @@ class Sixteen(unittest.TestCase):
                     self.assertLessEqual(error(a, truth), 3 * error(b, truth))           # as Dynamo's rule has it
                 self.is_whole(compiled, 2)
 
+    def test_autocast_trains_a_layer_norm_here(self):
+        """PyTorch traces its statistics in 16 bits on a processor, and makes float32."""
+        torch.manual_seed(1)
+        torch._dynamo.reset()
+        module, x = nn.Sequential(nn.Linear(64, 64), nn.LayerNorm(64), nn.GELU(), nn.Linear(64, 32)), torch.randn(8, 64)
+        compiled, wide = cawb.compile(module, device="sim:h100", cache=self.cache, failures=self.cache), copy.deepcopy(module).double()
+
+        def gradients(run, of, given, dtype):
+            with torch.autocast("cpu", dtype, enabled=dtype == torch.bfloat16):
+                loss = run(given).double().square().mean()
+            return torch.autograd.grad(loss, list(of.parameters()))
+        found, plain = (gradients(run, module, x, torch.bfloat16) for run in (compiled, module))
+        self.is_whole(compiled, 2)
+        for a, b, truth in zip(found, plain, gradients(wide, wide, x.double(), torch.float64)):
+            self.assertLessEqual(error(a, truth), 2 * error(b, truth))
+
 
 if __name__ == "__main__":
     unittest.main()
