@@ -120,6 +120,28 @@ def cudnn_backward(grad, query, key, value, out, sums, seed, offset, attn_bias, 
     return grouped_backward(grad, query, key, value, out, sums[..., 0], attn_bias, is_causal, scale)
 
 
+# Scores of 16-bit tensors that are written and read here. An estimate: each takes some 40 bytes of traffic, forward and backward, so 4 million of them take
+# 50 us of an H100's memory, as long as a dozen kernels take to start. Of more, FlashAttention's and cuDNN's kernels, which write none, should be faster.
+MOST = 1 << 22
+
+
+def is_large(query, key):
+    return query.dtype.itemsize == 2 and math.prod(query.shape[:-1]) * key.shape[-2] > MOST
+
+
+def of_few_scores(function, first):
+    """`function` where it is not of too many scores; its argument number `first` is the queries, the next one the keys."""
+    return lambda *args, **how: NotImplemented if is_large(*args[first:first + 2]) else function(*args, **how)
+
+
+def any_flash(query, key, value, dropout_p=0.0, is_causal=False, return_debug_mask=False, *, scale=None):
+    """Of many scores it is cuDNN's operator, which makes no uint64: the compiler takes it as long as nobody reads the sums."""
+    if not is_large(query, key) or dropout_p or return_debug_mask or is_causal and query.shape[2] != key.shape[2]:
+        return flash(query, key, value, dropout_p, is_causal, return_debug_mask, scale=scale)
+    out, sums, *more = aten._scaled_dot_product_cudnn_attention(query, key, value, None, True, 0.0, is_causal, scale=scale)
+    return (out, sums[..., 0], *more)
+
+
 ON_PROCESSORS = {aten._scaled_dot_product_flash_attention_for_cpu.default: on_processors,
                  aten._scaled_dot_product_flash_attention_for_cpu_backward.default: on_processors_backward}
 FORWARD = {aten._scaled_dot_product_efficient_attention.default: efficient, aten._scaled_dot_product_flash_attention.default: flash,
@@ -127,6 +149,8 @@ FORWARD = {aten._scaled_dot_product_efficient_attention.default: efficient, aten
 BACKWARD = {aten._scaled_dot_product_efficient_attention_backward.default: efficient_backward,
             aten._scaled_dot_product_flash_attention_backward.default: flash_backward,
             aten._scaled_dot_product_cudnn_attention_backward.default: cudnn_backward}
+WAYS = {**ON_PROCESSORS, **{op: of_few_scores(f, 0) for op, f in FORWARD.items()}, **{op: of_few_scores(f, 1) for op, f in BACKWARD.items()},
+        aten._scaled_dot_product_flash_attention.default: any_flash}
 
 
 # ---- in float64

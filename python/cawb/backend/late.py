@@ -268,4 +268,4 @@ def weight_norm_backward(grad, saved_v, saved_g, saved_norms, dim):
 
 # ---- attention
 
-WAYS.update({**attention.ON_PROCESSORS, **attention.FORWARD, **attention.BACKWARD})
+WAYS.update(attention.WAYS)

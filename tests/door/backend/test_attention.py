@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 os.environ.setdefault("CAWB_PROGRAM", str(ROOT / "build" / "release" / "bin" / "cawb"))
@@ -111,13 +112,26 @@ class Attention(Folder):
                 self.assertLessEqual(error(found, truth), MOST * error(plain, truth))
                 self.assertEqual([(part.why, part.kernels) for part in self.parts(compiled)], [(None, 1)])
 
-    def test_dropout_is_the_fallbacks(self):
+    def is_the_fallbacks(self, **how):
         for run in (cudnn, flash):
             compiled = self.compiled(run)
-            gradients(compiled, given(), dropout_p=0.1)
+            gradients(compiled, given(), **how)
             left = [str(one) for graph in report.of(backend.owner_of(compiled)) for one, _, _ in graph.left]
             name = "aten._scaled_dot_product_%s_attention" % run.__name__
             self.assertEqual(left, [name + ".default", name + "_backward.default"])
+
+    def test_dropout_is_the_fallbacks(self):
+        self.is_the_fallbacks(dropout_p=0.1)
+
+    def test_many_scores_are_trained_by_the_fallback_and_run_here_without_gradients(self):
+        inputs = given(rows=128, trained=False)
+        with mock.patch.object(attention, "MOST", 2 * 2 * 48 * 48 - 1):
+            self.is_the_fallbacks()
+            compiled = self.compiled(lambda *given: flash(*given)[0])
+            compiled(*inputs)
+            self.assertEqual([part.why for part in self.parts(compiled)], [None])
+        with mock.patch.object(attention, "MOST", 2 * 2 * 48 * 48):
+            self.trained(flash, given())
 
     def test_what_is_of_no_meaning_is_as_pytorch_has_it(self):
         for run in (cudnn, flash):
