@@ -25,7 +25,7 @@ KNOBS = {
     "rft_tasks": 400, "rft_kept": 2, "rft_epochs": 1, "rft_rate": 2e-4,
     # RL of several turns: PPO with a critic. Turns of an episode; tasks of a batch, episodes of each, and how many of these learn at once; passes over a batch
     "turns": 2, "agentic_tasks": 16, "agentic_group": 4, "agentic_at_a_time": 4, "passes": 2, "critic_steps": 5, "agentic_steps": 40,
-    "actor_rate": 5e-5, "critic_rate": 1e-4, "lambda": 0.99, "value_clip": 0.5,
+    "actor_rate": 5e-5, "critic_rate": 5e-4, "lambda": 0.99, "value_clip": 0.5,
     # the measurement after each stage
     "held_out": 200,
     "seed": 0, "save_steps": 50,
