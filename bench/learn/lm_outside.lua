@@ -49,8 +49,6 @@ end
 
 local paths = { tasks = arg[2] .. "/taught.jsonl", texts = arg[2] .. "/texts.jsonl" }
 local tasks, texts = earlier(paths.tasks), earlier(paths.texts)
-local columns = { tasks = { "name", "id", "ops", "data_source", "code", "prompt", "split", "number", "graph", "texts", "best_s", "default_s", "compile_s",
-                            "eager_s", "licence" }, texts = corpus.columns }
 local fit = 0
 
 -- What is taught of a task, or refused; a task host that is lost is begun anew.
@@ -75,6 +73,6 @@ for number, task in ipairs(assert(suite.load(arg[1]))) do
     table.move(more, 1, #more, #texts + 1, texts)
   end
 end
-assert(export.lines(paths.tasks, tasks, columns.tasks))
-assert(export.lines(paths.texts, texts, columns.texts))
+assert(export.lines(paths.tasks, tasks, corpus.task_columns))
+assert(export.lines(paths.texts, texts, corpus.columns))
 print(("tasks of the suite that fit: %d"):format(fit))

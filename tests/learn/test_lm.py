@@ -317,7 +317,7 @@ def test_knobs():
 
 SYNTH = """#!/bin/sh
 # cawb synth --out DIR --texts N ...: N lines, or none before it is interrupted
-trap 'exit 130' INT
+trap 'kill $!; exit 130' INT
 [ "$1 $2" = 'synth --out' ] || exit 2
 [ "$5" -lt 100 ] || { sleep 60 & wait; }
 [ "$5" -ne 7 ] || exit 3

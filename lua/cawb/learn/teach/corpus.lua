@@ -17,7 +17,8 @@ local M = {}
 M.columns = { "prompt", "completion", "task", "split", "ops", "number", "graph", "time_s", "eager", "compile", "of_best", "schedule",
               "data_source", "licence" }
 
-local task_columns = { "name", "id", "ops", "data_source", "code", "prompt", "split", "number", "graph", "texts", "best_s", "default_s",
+--- Columns of taught.jsonl, in order.
+M.task_columns = { "name", "id", "ops", "data_source", "code", "prompt", "split", "number", "graph", "texts", "best_s", "default_s",
                        "compile_s", "eager_s" }
 
 -- What the host of a maker or the machine may do that is not the task's fault.
@@ -106,7 +107,7 @@ end
 --- Write the files; `program` is the Python of the task host. Returns M.rows, with `parquet` = why there is no Parquet; or nil, message, name.
 function M.write(set, rows, how, program)
   local found = M.rows(set, rows, how)
-  for name, columns in pairs { tasks = task_columns, texts = M.columns } do
+  for name, columns in pairs { tasks = M.task_columns, texts = M.columns } do
     local path = ("%s/%s.jsonl"):format(set.folder, name == "tasks" and "taught" or name)
     local ok, message, kind = export.lines(path, found[name], columns)
     if not ok then return nil, message, kind end
