@@ -2,6 +2,7 @@
 -- or more often, by an operator and by a fused kernel.
 
 local check = dofile "tests/support/check.lua"
+local compiled = require "cawb.torch.torch_compile"
 local core = require "cawb.core"
 local eager = require "cawb.torch.eager"
 local inductor = require "cawb.torch.inductor"
@@ -154,6 +155,33 @@ check.test("a window of more than 25 places is a loop, whose indices are wider f
   near(pool(6, 512) / pool(6, 256), inductor.costs.wide)
 end)
 
+local plane = { 4, 8, 32, 32 }
+local function at(source) return tensor(source, table.unpack(plane)) end
+local function window(number, source) return op(number, "avg_pool2d", "other", { at(source) }, { 4, 8, 16, 16 }, { kernel_size = { 2, 2 }, stride = { 2, 2 } }) end
+local function pointwise(number, shape, ...)
+  local inputs = { ... }
+  return op(number, "add", "pointwise", inputs, shape)
+end
+
+check.test("a window is in a kernel with what follows it, and with what it can compute anew for each of its places", function()
+  local small = { 4, 8, 16, 16 }
+  local after = pointwise(3, small, tensor("op:2", table.unpack(small)))
+  check.equal(#compiled.kernels { pointwise(1, plane, at "input:1"), window(2, "op:1"), after }, 1, "one tensor is read")
+  check.equal(#compiled.kernels { pointwise(1, plane, at "input:1", tensor "input:2"), window(2, "op:1"), after }, 1, "a number is no tensor")
+  check.equal(#compiled.kernels { pointwise(1, plane, at "input:1", at "input:2"), window(2, "op:1"), after }, 2, "two tensors are read")
+  check.equal(#compiled.kernels { pointwise(0, plane, at "input:1"), pointwise(1, plane, at "op:0", at "input:1"), window(2, "op:1"), after }, 1, "twice the same")
+  check.equal(#compiled.kernels { window(1, "input:1"), window(2, "op:1") }, 2, "a window of a window")
+  check.equal(#compiled.kernels { op(1, "sum", "reduction", { at "input:1" }, plane), window(2, "op:1") }, 2, "a sum is written")
+end)
+
+check.test("a convolution's bias is added by the kernel behind it, which no window computes anew", function()
+  local function behind(...)
+    return #compiled.kernels { op(1, "convolution", "convolution", { at "input:1", tensor("param:w", 8, 8, 3, 3), ... }, plane), pointwise(2, plane, at "op:1"), window(3, "op:2") }
+  end
+  check.equal(behind(), 2)
+  check.equal(behind(tensor("param:b", 8)), 3)
+end)
+
 check.test("a batch norm in training reads its channels twice, in use it reads once", function()
   local x_ = tensor("input:1", 64, 4, 256, 256)
   local function norm(training)
@@ -177,7 +205,7 @@ check.test("a kernel's steps and its bytes take little more than the longer of t
     return model.times({ op(1, "_softmax", "normalization", { tensor("input:1", count, cols) }, { count, cols }, { dim = -1 }) }, r, sms).compile
   end
   assert(softmax(2 ^ 16, 1024, wide) > 3 * softmax(2 ^ 10, 2 ^ 16, wide))
-  check.equal(softmax(16, 2 ^ 22, wide), model.least)          -- rows are cut
+  check.equal(softmax(16, 2 ^ 22, wide), compiled.least)          -- rows are cut
   local sharp = { launch = 0.0, dram = 8 * 2 ^ 26 / softmax(2 ^ 14, 4096, wide), fp32 = 1e30, sharpness = 2 }
   near(softmax(2 ^ 14, 4096, sharp), math.sqrt(2) * softmax(2 ^ 14, 4096, wide))
 end)

@@ -44,6 +44,9 @@ end
 --- cut into as many parts.
 function M.leaves(op) return traits.of(op, "left") or (op.name or ""):find "adaptive_%a+_pool3d$" or is_other_mean(op) end
 
+--- Whether it reads windows, in a kernel that operators behind it may be in.
+function M.is_window(op) return window_of(op) ~= nil end
+
 local moves = { flip = true, roll = true }
 
 --- Whether it only says where the next operator finds its operands.

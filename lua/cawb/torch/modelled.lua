@@ -12,7 +12,7 @@ local tensors = require "cawb.torch.tensors"
 
 local M = {}
 
-M.least = 5e-7                       -- seconds of any kernel
+M.least = 5e-7                       -- seconds of any of eager's kernels
 M.next = 1.3e-6                      -- the launch of one that follows another
 
 local function launches(count, rates) return rates.launch + (count - 1) * math.min(M.next, rates.launch) end
@@ -58,7 +58,7 @@ local function compile(graph, rates, places)
   local groups = compiled.kernels(graph)
   local sum = 0
   for i, group in ipairs(groups) do
-    sum = sum + math.max(compiled.seconds(group, i == #groups, rates, places(group[1])), M.least)
+    sum = sum + math.max(compiled.seconds(group, i == #groups, rates, places(group[1])), compiled.least)
   end
   return begun(groups, rates) + sum
 end

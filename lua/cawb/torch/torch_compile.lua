@@ -16,6 +16,10 @@ local bytes_of, product = tensors.bytes, tensors.product
 -- Seconds that a kernel takes beyond its launch and its bytes, however small.
 M.waits = { matmul = 3e-6, convolution = 2.2e-5, scan = 2e-6 }
 
+-- Seconds of any of its kernels. Fitted to 58 tasks of one elementwise kernel on an H200, where torch.compile takes 0.97 of a candidate's time
+-- (bench/results/learn/lm_confirm_h200.txt).
+M.least = 2e-7
+
 -- torch.compile has convolutions of planes with channels last: how often the input goes through memory
 -- on the way there, and a result that nothing else takes on the way back; and what those without a sum
 -- over channels lose by it.
@@ -23,19 +27,62 @@ M.turned, M.depthwise_turned = 2.6, 5.5
 
 local fusible = { pointwise = true, reduction = true, normalization = true }
 
---- A list of operators for each kernel: runs of neighbours that one could be made of. What only moves elements is how the next one finds its operands, and begins a run:
--- of a sum there is nothing to be found before it is written.
+-- A value that reads more tensors than this is written before a window reads it (realize_hint in torch/_inductor/ir.py); one that reads fewer is
+-- computed anew for each place of the window.
+local READ_ANEW = 1
+
+-- The tensors that a value reads where it is computed in place. A convolution's bias is added by the next kernel, so it counts.
+local function add_reads(set, input, values)
+  for source in pairs(values[input.source] or {}) do set[source] = true end
+  if values[input.source] or product(input.shape) == 1 then return end
+  set[input.source] = true
+end
+
+local function reads_of(op, values, biased)
+  local set = {}
+  for _, input in ipairs(op.inputs) do
+    add_reads(set, input, values)
+    if biased[input.source] then set["bias of " .. input.source] = true end
+  end
+  if inductor.is_window(op) or op.kind ~= "pointwise" then set.written = true end
+  return set
+end
+
+local function count(set)
+  local n = 0
+  for source in pairs(set) do n = n + (source == "written" and READ_ANEW + 1 or 1) end
+  return n
+end
+
+local function is_biased(op) return op.kind == "convolution" and op.inputs[3] ~= nil end
+
+-- Whether a window finds all that it reads in memory, or can compute it anew.
+local function window_fits(op, values)
+  for _, input in ipairs(op.inputs) do
+    if values[input.source] and count(values[input.source]) > READ_ANEW then return false end
+  end
+  return true
+end
+
+local function fuses(op)
+  return not inductor.leaves(op) and (inductor.turns(op) or inductor.is_window(op) or fusible[op.kind] or single.is_scan(op))
+end
+
+-- Whether an operator begins a kernel though the one before is open: what only moves elements, since of a sum there is nothing to be found
+-- before it is written, and a window over what is not in memory.
+local function begins(op, values) return inductor.turns(op) or inductor.is_window(op) and not window_fits(op, values) end
+
+--- A list of operators for each kernel: runs of neighbours that one could be made of. What only moves elements is how the next one finds its operands.
 function M.kernels(graph)
-  local list, open = {}, nil
+  local list, open, values, biased = {}, nil, {}, {}
   for _, op in ipairs(graph) do
-    local turns = inductor.turns(op)
-    local fuses = not inductor.leaves(op) and (turns or fusible[op.kind] or single.is_scan(op))
-    if not (fuses and open) or turns then
-      open = {}
+    if not (open and fuses(op)) or begins(op, values) then
+      open, values = {}, {}
       list[#list + 1] = open
     end
     open[#open + 1] = op
-    if not fuses then open = nil end
+    values["op:" .. op.number], biased["op:" .. op.number] = reads_of(op, values, biased), is_biased(op) or nil
+    if not fuses(op) then open = nil end
   end
   return list
 end
