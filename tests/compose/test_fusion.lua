@@ -2,6 +2,7 @@
 
 local composed = dofile "tests/support/composed.lua"
 local check = composed.check
+local lists = require "cawb.base.lists"
 
 local arch = composed.device.info.arch
 local options = { arch = arch, least = 1 }
@@ -95,6 +96,48 @@ check.test("streams that read each other's results, that other kernels read, and
   kernels(2, "a = torch.cos(x)\nreturn a, a.flatten().roll(1).view(30, 40) + a.flip(0) * a.roll(3, 1)", inputs)
   kernels(3, "a, b = torch.sin(x), torch.cos(x)\nreturn a, b, a @ y, b.cumsum(1)", inputs)
   kernels(2, "return [x + k for k in range(9)]", inputs)
+end)
+
+-- Right however it is fused, and with so many slices.
+local function slices(wanted, forward, inputs, setup, how)
+  local n = 0
+  for _, kernel in ipairs(composed.right(forward, inputs, setup, how or options).kernels) do
+    for _, root in ipairs(kernel.roots) do n = n + (root.slice_of and 1 or 0) end
+  end
+  check.equal(n, wanted, forward)
+end
+
+check.test("a part is written for those who read the whole, though the kernel that computes it is its only reader", function()
+  local halves, weights = "v, w = torch.sin(x), torch.cos(x)\ny = torch.cat([v, w], 1)\n", "self.a = nn.Parameter(torch.randn(128, 128))"
+  local scans = ", y.cumsum(0), y.cumsum(1)"
+  slices(2, halves .. "return F.linear(v, self.a), F.linear(w, self.a)" .. scans, "[torch.randn(64, 128)]", weights)
+  slices(2, halves .. "return torch.softmax(v, 1), torch.softmax(w, 1)" .. scans, "[torch.randn(33, 128)]", nil,
+    { arch = arch, schedule = { stores = { "1.1", "2.1" } } })
+  slices(2, "a = self.a(x)\ny = torch.cat([a, self.b(x)], 1)\nz = y.flip(1)[:, :16]\nreturn a * z, a - z, y.cumsum(1)", x, plain)
+end)
+
+-- Rows take no stream before it writes a slice, and streams take such streams; without `is_first` the first slice of a whole does not count.
+local function late(is_first)
+  return function(a, b)
+    local streams = lists.filter({ a, b }, function(k) return k.kind == "stream" end)
+    local function is_slice(y) return y.slice_of ~= nil and (is_first or y.offset > 0) end
+    return #streams == 0 or lists.any(streams, function(k) return lists.any(k.roots, is_slice) end)
+  end
+end
+
+check.test("the same of parts that rows compute, whichever part they take first", function()
+  local forward = [[
+v = torch.where(x > y, 1.0, -1.0)
+z = torch.sigmoid(F.linear(torch.cat((v, v * 2), 1), self.a, self.b))
+return torch.softmax(torch.exp(x - y), 1), z]]
+  for _, is_first in ipairs { true, false } do
+    slices(2, forward, "[torch.randn(37, 56), torch.randn(37, 1)]", "self.a = nn.Parameter(torch.randn(6, 112))\nself.b = nn.Parameter(torch.randn(6))",
+      { choice = late(is_first) })
+  end
+end)
+
+check.test("a kernel that writes a part does not read the whole", function()
+  slices(2, "a = self.a(x)\ny = torch.cat([a, self.b(x)], 1)\nz = y.roll(3, 1)[:, :16]\nreturn a * z, a - z, y.cumsum(1)", x, plain)
 end)
 
 return composed.check.done()

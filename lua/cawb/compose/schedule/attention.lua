@@ -108,8 +108,8 @@ end
 local function copies(state, found, x)
   local list = {}
   for turned, factor in pairs { [0] = found.first.inputs[1], [1] = found.first.inputs[2], [2] = x.inputs[2] } do
-    local k = factor.stored and factor.kind == "view" and factor.dtype ~= "float32" and not factor.is_output and state:owner(factor)
-    if k and #k.roots == 1 and #state:readers(factor) == 1 and lies_in_rows(factor, turned == 1) then list[factor] = k end
+    local k = factor.stored and factor.kind == "view" and factor.dtype ~= "float32" and state:owner(factor)
+    if k and #k.roots == 1 and state:only_reader(factor) and lies_in_rows(factor, turned == 1) then list[factor] = k end
   end
   return list
 end

@@ -176,22 +176,30 @@ function Kernels:touched(rule)
   end
 end
 
---- Whether others than these two read a node, or it is an output.
+--- Whether others than these two read a node, or it is an output, or anybody reads the whole that it is a slice of: the whole is read from memory.
 function Kernels:is_read_beside(x, a, b)
-  return x.is_output ~= nil or lists.any(self:readers(x), function(k) return k ~= a and k ~= b end)
+  if x.is_output or x.slice_of and self:is_read_beside(x.slice_of) then return true end
+  return lists.any(self:readers(x), function(k) return k ~= a and k ~= b end)
 end
 
---- Whether kernel b needs a result of kernel a, directly or through others; with `around`, through others.
+--- The kernel that alone reads a node, which needs no memory if the kernel computes it; nil where there is none.
+function Kernels:only_reader(x)
+  local k = self:readers(x)[1]
+  return k and not self:is_read_beside(x, k) and k or nil
+end
+
+--- Whether kernel b needs a result of kernel a, directly or through others; with `around`, through others, or in a whole that the result is
+--- a slice of. One kernel that writes a slice and reads the whole would read what its other threads are about to write.
 function Kernels:needs(a, b, around)
-  local seen, from = {}, self.places[a]
-  local function visit(kernel)
+  local seen, from, visit = {}, self.places[a], nil
+  local function is_way(maker) return maker == a or visit(maker) end
+  function visit(kernel)
     if seen[kernel] or self.places[kernel] <= from then return false end
     seen[kernel] = true
-    local function leads(maker)
-      if maker == a then return not (around and kernel == b) end
-      return visit(maker)
-    end
-    return lists.any(M.reads(kernel), function(x) return any_maker(self, x, leads) end)
+    return lists.any(M.reads(kernel), function(x)
+      local is_allowed = around and kernel == b and self.owners[x] == a
+      return not is_allowed and any_maker(self, x, is_way)
+    end)
   end
   return visit(b)
 end

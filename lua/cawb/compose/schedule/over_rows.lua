@@ -133,8 +133,8 @@ function M.ahead.edges(state)
   return coroutine.wrap(function()
     for a in state:touched "ahead" do
       local x = a.roots[1]
-      local readers = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and not x.is_output and state:readers(x) or {}
-      if #readers == 1 and readers[1].kind == "rows" then coroutine.yield { a, readers[1] } end
+      local b = a.kind == "stream" and #a.roots == 1 and x.kind ~= "reduce" and state:only_reader(x)
+      if b and b.kind == "rows" then coroutine.yield { a, b } end
     end
   end)
 end

@@ -22,7 +22,7 @@ function M.edges(state)
     for side = 1, a.kind == "conv" and 1 or a.kind == "product" and 2 or 0 do
       local x = seen(kernels.anchor(a).inputs[side])
       local k = x and state:owner(x)
-      if k and k.kind == "stream" and #k.roots == 1 and #state:readers(x) == 1 then list[#list + 1] = { k, a } end
+      if k and k.kind == "stream" and #k.roots == 1 and state:only_reader(x) then list[#list + 1] = { k, a } end
     end
   end
   return list
