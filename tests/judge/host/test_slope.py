@@ -89,6 +89,21 @@ class Shared(TaskCase):
             self.assertLess(abs(s["factor"]), max(own, 3 * s.get("factor_rounded", 0)))
         self.assertGreater(doubts, 0)
 
+    def test_roundings_beside_a_number_that_all_share(self):
+        doubts = 0                           # the kernel rounds the difference alone, and eager PyTorch both sums, too
+
+        def kernel(x, y):
+            v = (y - 0.5 * x).half().double()
+            v = torch.cat((v, 2 * v))
+            return v + (v + y)
+
+        inputs = "[torch.randn(929).half(), torch.randn(1).half()]"
+        for s in self.slopes("(lambda v: v + (v + args[1]))((lambda d: torch.cat((d, d * 2)))(args[1] - 0.5 * x))", kernel, inputs):
+            own = max(4.9e-5, 3 * abs(s["eager"]["factor"]), 6 * s["factor_noise"])
+            doubts += abs(s["factor"]) > own
+            self.assertLess(abs(s["factor"]), max(own, 3 * s.get("factor_rounded", 0)))
+        self.assertGreater(doubts, 0)
+
     def test_a_factor_that_no_rounding_makes(self):
         off = 1 + 0.3 * torch.finfo(torch.bfloat16).eps
         for s in self.slopes("torch.tanh(x)", lambda x, w: torch.tanh(x) * off):
