@@ -117,9 +117,10 @@ def slopes(run, inputs, causal):
     return torch.autograd.grad((run(inputs, causal).float() * torch.linspace(-1, 1, 64, device="cuda")).square().mean(), inputs)
 
 
-def attention_of_16_bits(dtype):
+def attention_of_16_bits(dtype, form):
     """PyTorch takes cuDNN's or FlashAttention there, for which float32 has neither. At most three times eager's error, Dynamo's rule, of whatever
     size scores are."""
+    @torch.nn.attention.sdpa_kernel(form)
     def run():
         for causal, size in ((False, 1), (True, 1), (False, 3)):
             torch._dynamo.reset()             # pylint: disable=protected-access
@@ -278,7 +279,8 @@ def main():
     for f in (optimizer, convolutions_with_new_weights, numbers_on_the_processor, streams, captured, in_a_graph, the_same_bits, measured):
         check(f.__name__, f)
     for dtype in (torch.bfloat16, torch.float16):
-        check("attention of %s" % str(dtype).removeprefix("torch."), attention_of_16_bits(dtype))
+        for form in (torch.nn.attention.SDPBackend.CUDNN_ATTENTION, torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+            check("%s, %s" % (form.name.lower(), str(dtype).removeprefix("torch.")), attention_of_16_bits(dtype, form))
     for kernels, graph in ((1, 0), (8, 0), (8, 9), (32, 9)):
         check("host cost", host_cost(kernels, graph))
     print("%d failed%s" % (len(failed), ": " + ", ".join(failed) if failed else ""))
