@@ -137,6 +137,14 @@ check.test("parts of long columns are read across, as they lie in memory", funct
   end
 end)
 
+check.test("what a thread loads is in flight together, whatever stands between: no order of operands takes longer", function()
+  local function seconds(forward) return composed.metrics("return " .. forward, "[torch.randn(4, 777), torch.randn(4, 777)]")[1]["gpu__time_duration.sum"] end
+  for _, f in ipairs { { "torch.sin(x) * -y", "-y * torch.sin(x)" }, { "torch.pow(x.abs(), 2.3) + y", "y + torch.pow(x.abs(), 2.3)" } } do
+    local behind, ahead = seconds(f[1]), seconds(f[2])
+    assert(behind < 1.003 * ahead and ahead < 1.003 * behind, ("%s: %g and %g"):format(f[1], behind, ahead))
+  end
+end)
+
 check.test("threads lie as most of a kernel's tensors do, not as the one that is read first", function()
   local forward = "g = x.transpose(1, 2) * 1.5\ns = g.sum(-1, keepdim=True)\nq = (g * y).sum(-1, keepdim=True)\nreturn z + (g * 96 - s - y * q) * 0.3"
   local inputs = "[torch.randn(4, 96, 40), torch.randn(4, 40, 96), torch.randn(4, 40, 96)]"

@@ -3,7 +3,10 @@
 ** block the machine's compiler moves a load up as long as its address depends on
 ** no earlier load and no store may change what it reads; so such loads make one
 ** batch, and a warp waits once for it. The first load of a batch is its leader.
+** ptxas 13.0 also moves loads up across one branch around straight code, and not
+** across a branch with branches inside or with an else; so a batch stays open there.
 */
+#include "sim/exec/operands.h"
 #include "sim/instructions/ops.h"
 #include "sim/time/time.h"
 
@@ -14,6 +17,7 @@ enum { BATCH_MOST = 16 };
 /* Loads of global memory: `gen` stamps what depends on the batch that is open. */
 typedef struct batch {
   uint32_t gen, size;      /* size 0: none is open */
+  uint32_t last;           /* the latest stamp that was given */
   uint32_t *stamp;         /* per 4 bytes of the register area */
 } batch;
 
@@ -37,7 +41,7 @@ static void take_load(batch *b, sim_insn *in) {
   if (in->guard != SIM_NOGUARD && b->size > 0 && b->stamp[in->guard / 4] == b->gen) late = 1;
   if (late || b->size == 0 || b->size == BATCH_MOST) {
     in->leader = SIM_LEADS_GLOBAL;
-    b->gen++;
+    b->gen = ++b->last;
     b->size = 0;
   }
   b->size++;
@@ -64,19 +68,51 @@ static int drains(const sim_insn *in) {
   return in->op == SIM_OP_cp_wait && (in->value == 0 || in->value == UINT32_MAX);
 }
 
-static void mark_targets(const sim_function *f, unsigned char *starts) {
+static int is_jump(const sim_insn *in) { return sim_op_has(in->op, OP_JUMPS); }
+
+/* How many ways lead to an instruction, but for the one from the instruction ahead of it. */
+static void count_ways(const sim_function *f, unsigned char *starts) {
   for (uint32_t i = 0; i < f->count; i++) {
     const sim_insn *in = &f->code[i];
-    if (sim_op_has(in->op, OP_JUMPS | OP_TARGET) && in->target >= 0 && in->target < f->count) starts[in->target] = 1;
+    if (sim_op_has(in->op, OP_JUMPS | OP_TARGET) && in->target >= 0 && in->target < f->count && starts[in->target] < 2) starts[in->target]++;
+  }
+}
+
+/* Whether a jump leaves out straight code that stores nothing to global memory, and is the only one that goes there. */
+static int skips(const sim_function *f, const unsigned char *starts, uint32_t i) {
+  const sim_insn *in = &f->code[i];
+  if (!is_jump(in) || in->guard == SIM_NOGUARD || in->target <= i || in->target >= f->count || starts[in->target] != 1) return 0;
+  for (uint32_t k = i + 1; k < in->target; k++)
+    if (starts[k] || ends_block(&f->code[k]) || drains(&f->code[k]) || is_store(&f->code[k], OP_GLOBAL | OP_GENERIC)) return 0;
+  return 1;
+}
+
+/* Behind code that was left out, the batch from ahead of it goes on; what was computed there depends on the branch. */
+static void go_on(const sim_function *f, batch *b, const batch *ahead, uint32_t jump, uint32_t here) {
+  b->gen = ahead->gen;
+  b->size = ahead->size;
+  for (uint32_t k = jump + 1; k < here; k++) {
+    const sim_insn *in = &f->code[k];
+    for (unsigned r = 0; r < 5; r++)
+      if (sim_defines(in, r)) mark(b, in->r[r], 1);
+    if (in->second != SIM_NONE) b->stamp[in->second / 4] = b->gen;
   }
 }
 
 static void walk(sim_function *f, const unsigned char *starts, batch *far) {
+  batch ahead = *far;
+  uint32_t jump = 0, join = 0;
   for (uint32_t i = 0; i < f->count; i++) {
     sim_insn *in = &f->code[i];
     if (starts[i]) far->size = 0;
+    if (starts[i] && i == join) go_on(f, far, &ahead, jump, i);
     if (is_global_load(in)) take_load(far, in);
     else take_other(far, in);
+    if (skips(f, starts, i)) {
+      ahead = *far;
+      jump = i;
+      join = in->target;
+    }
     if (is_store(in, OP_GLOBAL | OP_GENERIC) || drains(in)) far->size = 0;
     if (ends_block(in)) far->size = 0;
   }
@@ -104,7 +140,7 @@ static int is_loop(const sim_function *f, const unsigned char *starts, uint32_t 
 
 /* Whether the leader's address depends on what the loop loads: seen in a second iteration. */
 static int chases(const sim_function *f, uint32_t first, uint32_t last, batch *b) {
-  b->gen++;
+  b->gen = ++b->last;
   b->size = 1;
   for (int round = 0; round < 2; round++)
     for (uint32_t i = first; i < last; i++) {
@@ -130,11 +166,11 @@ static void unroll(sim_function *f, const unsigned char *starts, batch *b) {
 /* Returns 0 when out of memory. */
 int sim_schedule(sim_function *f) {
   size_t cells = f->regs_size / 4 + 64;
-  batch far = { 1, 0, calloc(cells, sizeof(uint32_t)) };
+  batch far = { 1, 0, 1, calloc(cells, sizeof(uint32_t)) };
   unsigned char *starts = calloc(f->count + 1, 1);
   int ok = far.stamp != NULL && starts != NULL;
   if (ok) {
-    mark_targets(f, starts);
+    count_ways(f, starts);
     walk(f, starts, &far);
     unroll(f, starts, &far);
   }

@@ -90,6 +90,22 @@ check.test("a warp waits at a barrier for the longest, turn by turn", function()
   assert(each > 0.95 * same, ("%g s in turns, %g s by one warp"):format(each, same))
 end)
 
+check.test("a load is in flight with those ahead of one branch, as ptxas moves it; not behind a branch in a branch, nor where its place follows from there", function()
+  local far = "x[(t + 4096) & 0xfffff]"
+  local function late(branch)
+    local first = seconds("float late = " .. far .. "; " .. branch .. " v += late;", warp, 0)
+    return seconds(branch .. " float late = " .. far .. "; v += late;", warp, 0) / first
+  end
+  local simple = "v = v > 0 ? expm1f(v) : v;"
+  assert(late(simple) < 1.005, "one branch")
+  assert(late "if (v > 0) v = expm1f(v) * w; else v = tanhf(v) + w;" > 1.015, "an else")
+  assert(late "if (v < 1e30f) { v = expm1f(v); __syncthreads(); }" > 1.015, "a barrier")
+  assert(late "v = powf(v, 2.3f);" > 1.015, "a branch in a branch")
+  assert(seconds(simple .. " v += x[(t + (int)v) & 0xfffff];", warp, 0) > 1.015 * seconds(simple .. " v += " .. far .. ";", warp, 0), "a place from behind")
+  assert(seconds(simple .. " v += x[q & 0xfffff];", warp, 0) > 1.015 * seconds(simple .. " v += " .. far .. ";", warp, 0), "a place that is loaded")
+  assert(late "if (v > 0) { v = expm1f(v); y[t + 77] = v; }" > 1.015, "a store")
+end)
+
 check.test("more cores of the host model the same time", function()
   local body = loop "if (i < (int)(blockIdx.x & 63)) v = v * w + x[(t + i * 97) & 0xfffff];"
   local times = {}

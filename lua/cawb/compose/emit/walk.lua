@@ -31,6 +31,14 @@ function kinds.map(self, node, i)
   return ""
 end
 
+--- From here on `self.listed` has what is loaded whatever is computed, at places that follow from this variable alone: { node, place, width }.
+function Walk:list(name) self.listed, self.by_alone = {}, { [name] = true } end
+
+local function list(self, node, place, width)
+  if not self.listed or self.guarded > 0 or #self.scopes > 1 or node.address or not index.only(place, self.by_alone) then return end
+  self.listed[#self.listed + 1] = { node = node, place = place, width = width }
+end
+
 --- From here on `self.again` lists what several loops over a row load or compute at the same place, { key, bytes, computed } for a
 --- step: it may stay on the chip. `how.name`: the variable of these loops.
 function Walk:keep(how)
@@ -54,7 +62,10 @@ function Walk:on_chip_value(node, i, key) note(self, key, index.ravel(i, node.sh
 
 function Walk:access(node, place, width)
   local key = bodies.access_key(node, place, width)
-  if not self:recall(key) then note(self, key, place, width * types.size(node.dtype)) end
+  if not self:recall(key) then
+    note(self, key, place, width * types.size(node.dtype))
+    list(self, node, place, width)
+  end
   return self:remember(key, "")
 end
 

@@ -8,6 +8,7 @@ local types = require "cawb.torch.types"
 local walks = require "cawb.compose.emit.walk"
 
 local BLOCK = 256
+local AHEAD = 8          -- loads of a thread that go ahead of all else; packs of 16 bytes take 32 registers then
 
 -- Whether one element is much text: it loops, for a reduce, or looks for its part.
 local function is_long(kernel)
@@ -36,16 +37,28 @@ local function lanes(root, n, v)
   return lists.times(v, function(lane) return index.unravel(index.plus(t, lane - 1), root.shape) end)
 end
 
+local function visit(walk, kernel, n, v)
+  for _, root in ipairs(kernel.roots) do
+    for _, i in ipairs(lanes(root, n, v)) do walk:value(root, i) end
+  end
+  return walk
+end
+
 -- Elements n, and neighbours v of a thread, which `options.vector` may say: one where packs would end beyond a tensor. Raises a refusal.
 local function shape(kernel, options)
   local n = graphs.numel(kernel.roots[1].shape)
   local v = options and options.vector or width(kernel, n)
   if n % v ~= 0 then v = 1 end
+  return { n = n, v = visit(walks.new(kernel, v), kernel, n, v).ends and 1 or v }
+end
+
+-- Loads go ahead of arithmetic, so that they are in flight together: ptxas moves none across the branches of a sine or a power.
+local function load_ahead(body, kernel, n, v)
   local walk = walks.new(kernel, v)
-  for _, root in ipairs(kernel.roots) do
-    for _, i in ipairs(lanes(root, n, v)) do walk:value(root, i) end
+  walk:list "t"
+  for k, load in ipairs(visit(walk, kernel, n, v).listed) do
+    if k <= AHEAD then body:access(load.node, load.place, load.width) end
   end
-  return { n = n, v = walk.ends and 1 or v }
 end
 
 local function make(kernel, cut)
@@ -56,6 +69,7 @@ local function make(kernel, cut)
   body:line("const %s t = %sblockIdx.x * %d + threadIdx.x;", wide and "long long" or "int",
     wide and "(long long)" or "", BLOCK)
   if threads % BLOCK ~= 0 then body:line("if (t >= %d/**/) return;", threads) end
+  load_ahead(body, kernel, n, v)
   for _, root in ipairs(kernel.roots) do
     local list = lanes(root, n, v)
     body:store_all(root, list, lists.map(list, function(i) return body:value(root, i) end))
