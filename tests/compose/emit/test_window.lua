@@ -93,7 +93,9 @@ local function pool(what, case)
                         strange = case.strange, ceil = case.ceil,
                         padding = case.padding or { table.unpack({ 0, 0, 0 }, 1, #case.window) },
                         dilation = case.dilation or { table.unpack({ 1, 1, 1 }, 1, #case.window) } }
-    generated.right(pooling, constants, { window.made(d, case.how, chip) }, case.battery)
+    for _, how in ipairs(case.how and { case.how } or { {}, { outputs = 4 }, { outputs = 2, down = 2 } }) do
+      generated.right(pooling, constants, { window.made(d, how, chip) }, case.battery)
+    end
   end)
 end
 
@@ -116,6 +118,11 @@ end
 
 pool("one axis, a tail", { shape = { 2, 3, 37 }, window = { 3 }, stride = { 2 } })
 pool("one window", { shape = { 2, 3, 5 }, window = { 5 }, stride = { 5 } })
+for wide = 12, 15 do                     -- the last window ends at the edge, or up to two elements before it
+  pool(("no padding, %d elements a line"):format(wide), { shape = { 1, 2, wide + 1, wide }, window = { 3, 2 }, stride = { 3, 2 } })
+  pool(("ceil_mode, %d elements a line"):format(wide), { shape = { 1, 2, wide + 1, wide }, window = { 3, 2 }, stride = { 3, 2 }, ceil = true })
+end
+pool("padding in front alone is read", { shape = { 1, 2, 9, 9 }, window = { 2, 2 }, stride = { 5, 5 }, padding = { 1, 1 } })
 pool("padding, packs of four", { shape = { 2, 2, 12, 16 }, window = { 3, 3 }, stride = { 2, 2 }, padding = { 1, 1 } })
 pool("dilation and ceil_mode", { shape = { 1, 3, 17, 19 }, window = { 3, 2 }, stride = { 2, 3 }, padding = { 1, 1 },
   dilation = { 2, 3 }, ceil = true })
@@ -200,6 +207,15 @@ check.test("neighbours are read and written together", function()
   check.equal(counts.ptx_widest_load, 16)
   -- 1296 results, of which a warp writes 128 at a time.
   assert(counts["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] <= 16, "results are written one by one")
+end)
+
+check.test("a few windows have a thread each, many share threads", function()
+  local function threads(shape)
+    local launch = composed.make("return F.max_pool2d(x, 2)", shape).kernels[1].made.launches[1]
+    return launch.grid[1] * launch.block[1]
+  end
+  assert(threads "[torch.randn(2, 16, 32, 32)]" >= 2 * 16 * 16 * 16)
+  assert(threads "[torch.randn(4, 64, 128, 128)]" <= 4 * 64 * 64 * 64 / 4)
 end)
 
 check.test("what is no window stays what it was", function()

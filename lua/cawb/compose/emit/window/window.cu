@@ -10,7 +10,11 @@ $if QUADS
     else line[4 * q] = line[4 * q + 1] = line[4 * q + 2] = line[4 * q + 3] = $NEUTRAL;
   }
 $else
+$if PAST2
   UNROLL for (int s = 0; s < $SPAN; s++) line[s] = w + s >= 0 && w + s < W ? $load(p, d, h, w + s) : ($T)$NEUTRAL;
+$else
+  UNROLL for (int s = 0; s < $SPAN; s++) line[s] = $load(p, d, h, w + s);
+$end
 $end
 }
 
@@ -44,11 +48,15 @@ $end
 #pragma unroll $UNROLL0
     for (int a = 0; a < $K0; a++) {
       const int d = od * $S0 - $P0 + a * $D0;
+$if PAST0
       if (d < 0 || d >= D) continue;
+$end
 #pragma unroll $UNROLL1
       for (int l = 0; l < $LINES; l++) {
         const int h = oh * $S1 - $P1 + l * $STEP;
+$if PAST1
         if (h < 0 || h >= H) continue;
+$end
         $T line[$ROOM];
         $line(line, p, d, h, w, W);
         UNROLL for (int q = 0; q < $WIDE * $DOWN; q++) {

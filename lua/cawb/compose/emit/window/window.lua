@@ -34,11 +34,13 @@ local function span(d, outputs)
   return (outputs - 1) * d.stride[3] + (d.window[3] - 1) * d.dilation[3] + 1
 end
 
--- Neighbours of a thread: four, unless they read much more than one.
-local function outputs_of(d, how)
+local function results(d) return d.planes * d.out[1] * d.out[2] * d.out[3] end
+
+-- Neighbours of a thread: four, unless they read much more than one, or threads are few: then each waits for its own window alone.
+local function outputs_of(d, how, chip)
   if how.outputs then return how.outputs end
-  local n = 4
-  while n > 1 and (span(d, n) > MOST or n >= 2 * d.out[3]) do n = n // 2 end
+  local n, crowd = 4, d.op == "product" and 0 or rates.busy(chip, CROWD)
+  while n > 1 and (span(d, n) > MOST or n >= 2 * d.out[3] or results(d) // n < crowd) do n = n // 2 end
   return n
 end
 
@@ -64,7 +66,7 @@ end
 -- Rows of a thread: more where windows of neighbouring rows read the same lines and threads are left over.
 local function down_of(d, how, each, chip)
   if how.down then return how.down end
-  local threads, crowd = d.planes * d.out[1] * d.out[2] * d.out[3] // each, rates.busy(chip, CROWD)
+  local threads, crowd = results(d) // each, rates.busy(chip, CROWD)
   local n = d.window[2] > d.stride[2] and d.dilation[2] == 1 and 4 or 1
   while n > 1 and (n >= 2 * d.out[2] or threads // n < crowd or n * each > 32 or d.window[2] * d.window[3] > 32) do n = n // 2 end
   return n
@@ -91,12 +93,20 @@ local function common(d)
   return h
 end
 
+-- Whether windows of `each` neighbours of a thread leave the tensor along an axis. Where none does, nothing is asked, and all loads of a thread
+-- are in flight together.
+local function is_past(d, axis, each)
+  local last = ceil(d.out[axis], each) * each - 1
+  return d.padding[axis] > 0 or last * d.stride[axis] + (d.window[axis] - 1) * d.dilation[axis] >= d.size[axis] or nil
+end
+
 local function holes(d, how, chip)
-  local outputs, h = outputs_of(d, how), common(d)
+  local outputs, h = outputs_of(d, how, chip), common(d)
   h.OUTPUTS, h.WIDE = outputs, wide_of(d, how, outputs)
   h.CHANNELS, h.EACH, h.ALL = d.op == "product" and d.channels or nil, d.each, (d.groups or 1) * (d.each or 1)
   h.STORE4 = d.store4 and outputs == 4 and d.out[3] % 4 == 0 or nil
   h.DOWN = down_of(d, how, outputs * h.WIDE, chip)
+  h.PAST0, h.PAST1, h.PAST2 = is_past(d, 1, 1), is_past(d, 2, h.DOWN), is_past(d, 3, outputs)
   rows(d, h)
   local taps = h.LINES * d.window[3] * h.WIDE
   h.UNROLL1 = (taps <= 128 or h.DOWN > 1) and "" or "1"
@@ -110,11 +120,11 @@ end
 local STRIP, WIDE = 2048, 128    -- elements of a strip; results of a line from which on it pays
 
 -- Whether threads of their own would read or write far from each other.
-local function is_strip(d, how)
+local function is_strip(d, how, chip)
   if d.op == "product" then return false end
   if how.strip ~= nil then return how.strip end
-  local outputs = outputs_of(d, how)
-  return d.out[3] >= WIDE and (outputs * d.stride[3] > 8 or not (d.store4 and outputs == 4))
+  local outputs = outputs_of(d, how, chip)
+  return d.out[3] >= WIDE and results(d) >= rates.busy(chip, CROWD) and (outputs * d.stride[3] > 8 or not (d.store4 and outputs == 4))
 end
 
 local function strip(d, how)
@@ -158,7 +168,7 @@ end
 function M.made(d, how, chip)
   if d.planes * d.out[1] * d.out[2] * d.out[3] == 0 then return { text = "", launches = {} } end
   how = how or {}
-  if is_strip(d, how) then
+  if is_strip(d, how, chip) then
     local h = strip(d, how)
     local blocks = d.planes * d.out[1] * ceil(d.out[2], h.DOWN) * ceil(d.out[3], h.TILE)
     return { text = text_of(d, "window/window_strip", h), launches = launches(d, blocks, h.THREADS) }
