@@ -24,19 +24,6 @@ local dev <close> = assert(device.open("sim:h100", { deadlines = all.deadlines, 
 local process, hello
 local own = teacher.options(all, all.teach)
 
--- What a teacher's texts come to, as rows of both files.
-local function rows_of(task, data)
-  local function told(role, text) return core.json.array { { role = role, content = text } } end
-  local first, best, texts = data.texts[1], math.huge, {}
-  for i, text in ipairs(data.texts) do
-    best = math.min(best, text.time_s)
-    texts[i] = { prompt = told("user", data.prompt), completion = told("assistant", text.message), task = task.name, split = "outside",
-      time_s = text.time_s, eager = text.eager, compile = text.compile, schedule = text.schedule }
-  end
-  return { name = task.name, code = data.code, prompt = data.prompt, split = "outside", texts = #texts, best_s = best, default_s = first.time_s,
-    compile_s = first.compile and first.compile * first.time_s, eager_s = first.eager and first.eager * first.time_s }, texts
-end
-
 -- The rows of a file of the corpus that are not of an earlier call.
 local function earlier(path)
   local list = {}
@@ -68,9 +55,9 @@ for number, task in ipairs(assert(suite.load(arg[1]))) do
   local data = taught(task, number)
   print(("%-60s %s"):format(task.key, data.refused and "no: " .. data.refused:sub(1, 80) or #data.texts .. " texts"))
   if data.texts then
-    local row, more = rows_of(task, data)
+    local row = corpus.task_row({ name = task.name, split = "outside" }, data)
     fit, tasks[#tasks + 1] = fit + 1, row
-    table.move(more, 1, #more, #texts + 1, texts)
+    for _, text in ipairs(data.texts) do texts[#texts + 1] = corpus.text_row(row, text) end
   end
 end
 assert(export.lines(paths.tasks, tasks, corpus.task_columns))

@@ -60,16 +60,24 @@ local function least(texts, key)
   return best
 end
 
--- A taught task as the row of the suite.
-local function task_row(row, data, how, letter)
-  local ops, first = row.data.ops, data.texts[1]
-  return { name = name_of(row.number .. letter, ops), id = row.number, ops = core.json.encode(ops), data_source = row.data.data_source, code = data.code,
-    prompt = data.prompt, split = split.of(ops, data.shape, how), number = row.number, graph = row.graph, texts = #data.texts,
-    best_s = least(data.texts, "time_s"), default_s = first.time_s, compile_s = first.compile and first.compile * first.time_s,
-    eager_s = first.eager and first.eager * first.time_s, licence = row.data.licence }
+--- A taught task as a row of taught.jsonl. `known`: what its columns have besides, name and split at least. `data`: the teacher's.
+function M.task_row(known, data)
+  local first = data.texts[1]
+  local row = { code = data.code, prompt = data.prompt, texts = #data.texts, best_s = least(data.texts, "time_s"), default_s = first.time_s,
+    compile_s = first.compile and first.compile * first.time_s, eager_s = first.eager and first.eager * first.time_s }
+  for key, value in pairs(known) do row[key] = value end
+  return row
 end
 
-local function text_row(of, text)
+-- What is known of a drawn task.
+local function drawn(row, data, how, letter)
+  local ops = row.data.ops
+  return { name = name_of(row.number .. letter, ops), id = row.number, ops = core.json.encode(ops), data_source = row.data.data_source,
+    split = split.of(ops, data.shape, how), number = row.number, graph = row.graph, licence = row.data.licence }
+end
+
+--- A text of such a row as a row of texts.jsonl.
+function M.text_row(of, text)
   return { prompt = told("user", of.prompt), completion = told("assistant", text.message), task = of.name, split = of.split, ops = of.ops,
     number = of.number, graph = of.graph, time_s = text.time_s, eager = text.eager, compile = text.compile,
     of_best = of.best_s / text.time_s, schedule = text.schedule, data_source = of.data_source, licence = of.licence }
@@ -80,7 +88,7 @@ end
 local function lessons_of(row, data, how)
   local list = {}
   for _, part in ipairs { { "", data }, { "b", data.beside or {} } } do
-    if part[2].texts then list[#list + 1] = { task = task_row(row, part[2], how, part[1]), data = part[2] } end
+    if part[2].texts then list[#list + 1] = { task = M.task_row(drawn(row, part[2], how, part[1]), part[2]), data = part[2] } end
   end
   local function held(one) return one.task.split == "sizes" end
   return lists.any(list, held) and lists.filter(list, held) or list
@@ -97,7 +105,7 @@ function M.rows(set, rows, how)
       if not seen[one.data.prompt] then
         seen[one.data.prompt] = true
         found.tasks[#found.tasks + 1] = one.task
-        for _, text in ipairs(one.data.texts) do found.texts[#found.texts + 1] = text_row(one.task, text) end
+        for _, text in ipairs(one.data.texts) do found.texts[#found.texts + 1] = M.text_row(one.task, text) end
       end
     end
   end
