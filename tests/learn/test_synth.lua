@@ -228,6 +228,16 @@ check.test("a share for transformers where it is not installed is a machine that
   check.equal(synth.library(nil, assert(maker.read(usual))), "")
 end)
 
+check.test("a task host that has made many draws makes room for another", function()
+  local closed = 0
+  local host = { alive = function() return true end, close = function() closed = closed + 1 end }
+  local one = maker.new { options = { deadlines = { start = 0.001 } }, host = host, drawn = maker.draws }
+  local row, message = one:make(1)
+  check.equal(row, nil)
+  check.matches(message, "0.001 s")
+  check.equal(closed, 1)
+end)
+
 -- ---- a model
 
 local written = [[

@@ -1,10 +1,11 @@
--- torch_compile: what torch.compile makes of a graph, kernel by kernel, as Inductor's lowerings of PyTorch 2.11 have it: runs of pointwise operators,
+-- torch_compile: what torch.compile makes of a graph, kernel by kernel, as Inductor's lowerings of PyTorch 2.11 have it: runs of pointwise operators, windows,
 -- reductions and scans are one kernel, whose intermediate tensors never leave the chip. Which operators it leaves to ATen, and what a
 -- kernel does besides moving bytes, is inductor.lua's.
 
 local eager = require "cawb.torch.eager"
 local inductor = require "cawb.torch.inductor"
 local libraries = require "cawb.torch.libraries"
+local lists = require "cawb.base.lists"
 local single = require "cawb.torch.single"
 local tensors = require "cawb.torch.tensors"
 local traits = require "cawb.torch.traits"
@@ -27,42 +28,23 @@ M.turned, M.depthwise_turned = 2.6, 5.5
 
 local fusible = { pointwise = true, reduction = true, normalization = true }
 
--- A value that reads more tensors than this is written before a window reads it (realize_hint in torch/_inductor/ir.py); one that reads fewer is
--- computed anew for each place of the window.
-local READ_ANEW = 1
-
--- The tensors that a value reads where it is computed in place. A convolution's bias is added by the next kernel, so it counts.
-local function add_reads(set, input, values)
-  for source in pairs(values[input.source] or {}) do set[source] = true end
-  if values[input.source] or product(input.shape) == 1 then return end
-  set[input.source] = true
-end
-
+-- A set of the tensors that an operator's result reads where it is computed in place; `many` stands for further elements, of a window or a sum. `values`:
+-- such sets of the kernel's other operators, by source. A convolution's bias is added by the next kernel, so it counts.
 local function reads_of(op, values, biased)
-  local set = {}
+  local set = { many = inductor.is_window(op) or op.kind ~= "pointwise" or nil }
   for _, input in ipairs(op.inputs) do
-    add_reads(set, input, values)
-    if biased[input.source] then set["bias of " .. input.source] = true end
+    local inside = values[input.source] or product(input.shape) > 1 and { [input.source] = true } or {}
+    for source in pairs(inside) do set[source] = true end
+    set["bias of " .. input.source] = biased[input.source]
   end
-  if inductor.is_window(op) or op.kind ~= "pointwise" then set.written = true end
   return set
 end
 
-local function count(set)
-  local n = 0
-  for source in pairs(set) do n = n + (source == "written" and READ_ANEW + 1 or 1) end
-  return n
-end
+-- Whether a window has to find such a value in memory: what reads one tensor is computed anew for each place of the window (realize_hint in
+-- torch/_inductor/ir.py).
+local function is_written(set) return next(set, next(set)) ~= nil end
 
 local function is_biased(op) return op.kind == "convolution" and op.inputs[3] ~= nil end
-
--- Whether a window finds all that it reads in memory, or can compute it anew.
-local function window_fits(op, values)
-  for _, input in ipairs(op.inputs) do
-    if values[input.source] and count(values[input.source]) > READ_ANEW then return false end
-  end
-  return true
-end
 
 local function fuses(op)
   return not inductor.leaves(op) and (inductor.turns(op) or inductor.is_window(op) or fusible[op.kind] or single.is_scan(op))
@@ -70,7 +52,11 @@ end
 
 -- Whether an operator begins a kernel though the one before is open: what only moves elements, since of a sum there is nothing to be found
 -- before it is written, and a window over what is not in memory.
-local function begins(op, values) return inductor.turns(op) or inductor.is_window(op) and not window_fits(op, values) end
+local function begins(op, values)
+  return inductor.turns(op) or inductor.is_window(op) and lists.any(op.inputs, function(input)
+    return values[input.source] and is_written(values[input.source])
+  end)
+end
 
 --- A list of operators for each kernel: runs of neighbours that one could be made of. What only moves elements is how the next one finds its operands.
 function M.kernels(graph)

@@ -18,6 +18,7 @@ local wire = require "cawb.base.wire"
 local M = {}
 
 M.batch = 4                            -- of the small sizes, at most
+M.draws = 500                          -- of one task host: Dynamo keeps some of what it traces, half a megabyte a draw
 
 local Maker = {}
 Maker.__index = Maker
@@ -226,9 +227,16 @@ local function data_of(self, row)
     largest = facts.largest, idle = facts.idle }
 end
 
+-- The task host for one more draw.
+local function host_for_draw(self)
+  if self.drawn == M.draws then self:close() end
+  self.drawn = self.host and (self.drawn or 0) + 1 or 1
+  return ready(self)
+end
+
 --- A draw's row for the set: { status, reason, graph, code, data }, or nil, message, name.
 function Maker:make(number)
-  local ok, message, name = ready(self)
+  local ok, message, name = host_for_draw(self)
   if not ok then return nil, message, name end
   local drawn
   drawn, message, name = composed(self, number)
