@@ -1,6 +1,8 @@
 -- What `cawb synth --teach` writes down of what compose makes of each task; --set teach.KEY=VALUE lies over it. Given as --config
 -- configs/synth-teach.lua it also draws tasks that are one short kernel: pools, and elementwise operators around them.
 
+local margin = require "cawb.base.stats".margin
+
 -- torch.compile makes one kernel of a pool and of elementwise operators around it, and two where the pool reads what is made of two tensors:
 -- those tasks can be won, and operators of two tensors are drawn often.
 local pools = " nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d nn.MaxPool1d nn.MaxPool2d nn.MaxPool3d nn.LPPool1d nn.LPPool2d F.avg_pool1d F.avg_pool2d F.max_pool1d"
@@ -18,7 +20,7 @@ return {
   },
   teach = {
     bytes = 1100,                        -- of a message at most: about 500 tokens
-    least = 1.05,                        -- a task whose first text is not so many times as fast as torch.compile is taught
+    least = 1 + margin,                  -- a task whose first text is not so many times as fast as torch.compile is taught
     slow = 0.3,                          --   in this share of cases only
     memory = 1 << 19,                    -- bytes, and
     operations = 1 << 25,                --   operations of a call, of the sizes that are taught
