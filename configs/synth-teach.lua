@@ -12,16 +12,16 @@ local several = " torch.mul torch.add torch.sub torch.maximum torch.minimum torc
 
 return {
   synth = {
-    ops = "1:1,2:6,3:6",                 -- number of operators : weight
+    ops = "2:2,3:8,4:3",                 -- number of operators : weight; of two there are few that can be won
     ranks = "2:2,3:5,4:4",
     memory = 1 << 19,                    -- the filters' sizes: those that are taught
     operations = 1 << 25,
-    only = pools:rep(6) .. elementwise .. several:rep(6),      -- six times: drawn six times as often
+    only = pools:rep(6) .. elementwise:rep(2) .. several:rep(9),      -- six times: drawn six times as often
   },
   teach = {
     bytes = 1100,                        -- of a message at most: about 500 tokens
     least = 1 + margin,                  -- a task whose first text is not so many times as fast as torch.compile is taught
-    slow = 0.3,                          --   in this share of cases only
+    slow = 0.15,                         --   in this share of cases only
     memory = 1 << 19,                    -- bytes, and
     operations = 1 << 25,                --   operations of a call, of the sizes that are taught
     twice = true,                        -- a task is taught at other sizes, too: three quarters of each that four divides
