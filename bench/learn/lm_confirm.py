@@ -72,6 +72,7 @@ def told(rows):
 
 
 def counts(rows):
+    """Of the teacher's texts and of the model's: how many are 5% faster by the model of time, and by the clock."""
     for who in ("teacher", "model"):
         mine = [row for row in rows if row["by"] == who]
         right = [row for row in mine if row["ok"] and "compile" in row["speedup"]]

@@ -3,8 +3,8 @@
 ** block the machine's compiler moves a load up as long as its address depends on
 ** no earlier load and no store may change what it reads; so such loads make one
 ** batch, and a warp waits once for it. The first load of a batch is its leader.
-** ptxas 13.0 also moves loads up across one branch around straight code, and not
-** across a branch with branches inside or with an else; so a batch stays open there.
+** ptxas 13.0 also moves loads up across one branch around straight code, so a batch
+** stays open across it. It moves none across a branch with an else or with more inside.
 */
 #include "sim/exec/operands.h"
 #include "sim/instructions/ops.h"

@@ -17,7 +17,7 @@ local bytes_of, product = tensors.bytes, tensors.product
 -- Seconds that a kernel takes beyond its launch and its bytes, however small.
 M.waits = { matmul = 3e-6, convolution = 2.2e-5, scan = 2e-6 }
 
--- Seconds of any of its kernels. Fitted to 58 tasks of one elementwise kernel on an H200, where torch.compile takes 0.97 of a candidate's time
+-- Seconds of any of its kernels. Fitted to 58 texts of one elementwise kernel on an H200, where torch.compile takes 0.97 of a candidate's time
 -- (bench/results/learn/lm_confirm_h200.txt).
 M.least = 2e-7
 

@@ -120,7 +120,7 @@ def slopes(run, inputs, causal):
 def attention_of_16_bits(dtype, form):
     """PyTorch takes cuDNN's or FlashAttention there, for which float32 has neither. At most three times eager's error, Dynamo's rule, of whatever
     size scores are."""
-    @torch.nn.attention.sdpa_kernel(form)
+    @torch.nn.attention.sdpa_kernel([form, torch.nn.attention.SDPBackend.MATH], set_priority=True)      # float64 has the latter alone
     def run():
         for causal, size in ((False, 1), (True, 1), (False, 3)):
             torch._dynamo.reset()             # pylint: disable=protected-access

@@ -93,7 +93,7 @@ class Once(Rounds):
             tensor.copy_(torch.where((tensor.to(self.dtype) != tensor) & other.isfinite(), other, tensor))
 
 
-class Some(Rounds):
+class Partly(Rounds):
     """Rounds a result as the type does, or keeps it as it is."""
 
     def move(self, tensor):
@@ -138,8 +138,8 @@ def rounded(runner, inputs, seed, expected):
     runner.forward(inputs, seed, keeps)
     if keeps.more:
         return {}
-    once, some = (drawn(runner, inputs, seed, expected, at, kind, dtype) for kind in (Once, Some))
-    return {i: torch.maximum(once[i], some[i]).tolist() for i in at}
+    once, partly = (drawn(runner, inputs, seed, expected, at, kind, dtype) for kind in (Once, Partly))
+    return {i: torch.maximum(once[i], partly[i]).tolist() for i in at}
 
 
 def doubtful(found, dtype):

@@ -37,7 +37,10 @@ local function lanes(root, n, v)
   return lists.times(v, function(lane) return index.unravel(index.plus(t, lane - 1), root.shape) end)
 end
 
-local function visit(walk, kernel, n, v)
+-- What a thread of v neighbours loads, in a walk.
+local function walked(kernel, n, v)
+  local walk = walks.new(kernel, v)
+  walk:list "t"
   for _, root in ipairs(kernel.roots) do
     for _, i in ipairs(lanes(root, n, v)) do walk:value(root, i) end
   end
@@ -49,16 +52,14 @@ local function shape(kernel, options)
   local n = graphs.numel(kernel.roots[1].shape)
   local v = options and options.vector or width(kernel, n)
   if n % v ~= 0 then v = 1 end
-  return { n = n, v = visit(walks.new(kernel, v), kernel, n, v).ends and 1 or v }
+  local walk = walked(kernel, n, v)
+  if walk.ends then v, walk = 1, walked(kernel, n, 1) end
+  return { n = n, v = v, loads = walk.listed }
 end
 
 -- Loads go ahead of arithmetic, so that they are in flight together: ptxas moves none across the branches of a sine or a power.
-local function load_ahead(body, kernel, n, v)
-  local walk = walks.new(kernel, v)
-  walk:list "t"
-  for k, load in ipairs(visit(walk, kernel, n, v).listed) do
-    if k <= AHEAD then body:access(load.node, load.place, load.width) end
-  end
+local function load_ahead(body, loads)
+  for k = 1, math.min(AHEAD, #loads) do body:access(loads[k].node, loads[k].place, loads[k].width) end
 end
 
 local function make(kernel, cut)
@@ -69,7 +70,7 @@ local function make(kernel, cut)
   body:line("const %s t = %sblockIdx.x * %d + threadIdx.x;", wide and "long long" or "int",
     wide and "(long long)" or "", BLOCK)
   if threads % BLOCK ~= 0 then body:line("if (t >= %d/**/) return;", threads) end
-  load_ahead(body, kernel, n, v)
+  load_ahead(body, cut.loads)
   for _, root in ipairs(kernel.roots) do
     local list = lanes(root, n, v)
     body:store_all(root, list, lists.map(list, function(i) return body:value(root, i) end))
