@@ -206,10 +206,10 @@ check.test("long columns are cut into parts, where few blocks would have them", 
 end)
 
 check.test("squared distances of long rows are taken by parts, in one pass", function()
-  local made = right("return self.n(x)", "[torch.randn(50, 3, 36) + 7]", "self.n = nn.BatchNorm1d(3)", { least = 64 })
+  local made = right("return self.n(x)", "[torch.randn(50, 3, 36) + 7]", "self.n = nn.BatchNorm1d(3)", { part = 64 })
   check.equal(kinds(made), "rows rows stream")
-  right("return x.std(1), x.var(0), x.std()", "[torch.randn(61, 131) * 3 - 5]", nil, { least = 64 })
-  right("return x.var(1)", "[torch.full((2, 997), 3e4) + torch.rand(2, 997)]", nil, { least = 64 })
+  right("return x.std(1), x.var(0), x.std()", "[torch.randn(61, 131) * 3 - 5]", nil, { part = 64 })
+  right("return x.var(1)", "[torch.full((2, 997), 3e4) + torch.rand(2, 997)]", nil, { part = 64 })
 end)
 
 check.test("running sums, with what stands before and behind them", function()

@@ -16,7 +16,7 @@ local types = require "cawb.torch.types"
 local M = {}
 
 local BLOCKS = 4        -- of each multiprocessor that a kernel should have
-local LEAST = 4096      -- elements of a part
+local LEAST = 4096      -- elements of a part, if options.part does not say
 local WARP = 32         -- rows of a block where neighbours in memory are in different rows
 local SLOW = 4          -- such blocks read as fast as memory is where more than one of so many multiprocessors has one
 local BEGUN = 1 << 16   -- parts of sums (split/partial.lua) that one block joins
@@ -150,10 +150,10 @@ end
 local function moments_size(g, x, r, n, options, further)
   local across = is_across(x)
   local blocks = rates.busy(options.chip, BLOCKS)
-  local few = n // (options.least or LEAST) >= 2 and r * 2 <= blocks
+  local few = n // (options.part or LEAST) >= 2 and r * 2 <= blocks
   local stays = not few and n <= lanes.capacity(options.chip, types.size(x.dtype), across)
-  if stays and not (further[1] and n >= 2 * (options.least or LEAST) and aligned.are_all(g, x, further)) then return nil end
-  local most = math.min(across and COLUMN or ROW, few and math.max(options.least or LEAST, n * r // blocks) or n)
+  if stays and not (further[1] and n >= 2 * (options.part or LEAST) and aligned.are_all(g, x, further)) then return nil end
+  local most = math.min(across and COLUMN or ROW, few and math.max(options.part or LEAST, n * r // blocks) or n)
   local wanted = further[1] and further[1].n or n
   if stays then most = math.min(most, wanted) end
   return size_of(n, most, stretch(x), wanted) or most
@@ -162,7 +162,7 @@ end
 -- How many parts a reduce is best cut into, below 2 where it stays whole. A block has a row; where neighbours in memory are in different rows it has as many
 -- as a warp has lanes, and few such blocks read slower than memory is.
 local function most_parts(x, r, n, options)
-  local blocks, least, held = rates.busy(options.chip, BLOCKS), options.least or LEAST, math.max(1, r)
+  local blocks, least, held = rates.busy(options.chip, BLOCKS), options.part or LEAST, math.max(1, r)
   if is_across(x) and n > lanes.capacity(options.chip, types.size(x.dtype), true) then
     held, least = (held + WARP - 1) // WARP, least // WARP
     if SLOW * held > options.chip.sms then return 0 end
