@@ -98,8 +98,9 @@ class Learner:
 
     def _stepped(self, name):
         module = self._modules()[name]
-        torch.nn.utils.clip_grad_norm_([p for p in module.parameters() if p.requires_grad], 1.0)
-        self.optimizers[name].step()
+        norm = torch.nn.utils.clip_grad_norm_([p for p in module.parameters() if p.requires_grad], 1.0)
+        if norm.isfinite():            # else all weights would be lost with it
+            self.optimizers[name].step()
         self.optimizers[name].zero_grad()
 
     def _critic_learns(self, part, clip):

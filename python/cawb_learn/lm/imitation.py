@@ -31,7 +31,7 @@ class Told(transformers.TrainerCallback):
         self.stage, self.names = stage, names
 
     def on_log(self, _args, state, _control, logs=None, **_):
-        found = {shown: logs[name] for shown, name in self.names.items() if name in (logs or {})}
+        found = {shown: logs[name] for shown, name in self.names.items() if (logs or {}).get(name) is not None}
         if found:
             print(line(self.stage, state.global_step, state.max_steps, found), flush=True)
 

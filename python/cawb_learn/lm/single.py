@@ -45,13 +45,24 @@ def reward(env):
     return judged
 
 
+class Finite(transformers.TrainerCallback):
+    """Drops a step whose gradient is not finite: all weights would be lost with it."""
+
+    def on_pre_optimizer_step(self, _args, state, _control, model=None, **_):
+        gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
+        if not torch.stack([one.float().norm() for one in gradients]).sum().isfinite():
+            print("single: step %d is dropped: its gradient is not finite" % (state.global_step + 1), flush=True)
+            for one in gradients:
+                one.zero_()
+
+
 def learn(model, copy, tokenizer, folder, env, out, knobs, ends=None):
     """Train the adapters of `model` on the tasks to learn on. `copy`: the model without them. Returns whether it came to its end, and the log."""
     rows = [{"prompt": [{"role": "user", "content": task["prompt"]}], "task": task["name"]} for task in corpus.tasks(folder, "train")]
     own = time.monotonic() + knobs["single_seconds"] if knobs["single_seconds"] else None
     trainer = trl.GRPOTrainer(model=model, args=_arguments(out, knobs), train_dataset=datasets.Dataset.from_list(rows), processing_class=tokenizer,
                               reward_funcs=reward(env), rollout_func=rollout(copy, tokenizer, knobs),
-                              callbacks=[imitation.Deadline(imitation.earlier(ends, own)),
+                              callbacks=[imitation.Deadline(imitation.earlier(ends, own)), Finite(),
                                          imitation.Told("single", reward="reward", length="completions/mean_length", entropy="entropy")])
     trainer.remove_callback(transformers.PrinterCallback)
     trainer.train(resume_from_checkpoint=bool(glob.glob(os.path.join(out, "checkpoint-*"))))
