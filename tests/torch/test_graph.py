@@ -31,6 +31,12 @@ class Graph(TaskCase):
         self.assertEqual(names.count("eq"), 2, names)
         self.assertFalse([n for n in names if "scalar" in n or n == "item"], names)
 
+    def test_one_hot_is_guarded_against_classes_out_of_its_range(self):
+        from cawb_host.judge.inputs import guard
+        inputs = "[torch.randint(0, 5, (12,))]"
+        self.assertTrue(guard.needed(self.graph("return F.one_hot(x, 5)", inputs)))
+        self.assertFalse(guard.needed(self.graph("return x == 5", inputs)))
+
     def test_gelu(self):
         entry = self.single("return F.gelu(x)")
         self.assertEqual((entry["op"], entry["kind"], entry["flops"]),

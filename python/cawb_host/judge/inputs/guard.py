@@ -82,9 +82,15 @@ RULES = {"cumprod": runs, "prod": runs, "searchsorted": ascending("sorted_sequen
          "binary_cross_entropy": probabilities, "nll_loss_forward": classes, "nll_loss2d_forward": classes}
 
 
+def compared(entry, counts):
+    """Whether it compares with a count 0, 1, 2, ...: one_hot is recorded so, and scatters (torch/composite.py)."""
+    return entry["name"] == "eq" and any(tensor["source"] in counts for tensor in entry["inputs"])
+
+
 def needed(graph):
     """Whether a task has any of them."""
-    return any(entry["op"].split(".")[0] in RULES or entry["name"] in RULES for entry in graph)
+    counts = {"op:%d" % number for number, entry in enumerate(graph, 1) if entry["name"] == "arange"}
+    return any(entry["op"].split(".")[0] in RULES or entry["name"] in RULES or compared(entry, counts) for entry in graph)
 
 
 class Guard(Mode):
