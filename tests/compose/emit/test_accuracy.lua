@@ -57,6 +57,21 @@ check.test("the same of sums of one step", function()
     .. "torch.randn(48, 72) * (torch.arange(48) > 0).reshape(48, 1)]", { full = 1 << 60, again = 1 })
 end)
 
+-- Row 0 of the result is one term, whose small factor has large ones beside it.
+check.test("a triangle beside numbers that keep few of their bits", function()
+  local small = "torch.where(torch.arange(128)[:, None] == 0, (1 + torch.rand(128, 128)) * 2.0 ** -27, torch.randn(128, 128))"
+  local function right(forward, inputs, more)
+    local o = { least = 0 }
+    for key, value in pairs(more) do o[key] = value end
+    check.matches(composed.how(composed.right(forward, inputs, nil, o, {})), "fp16 pairs")
+  end
+  for _, more in ipairs { { arch = "sm_90a" }, { arch = "sm_80" }, { arch = "sm_90a", full = 1 << 60, again = 1 }, { arch = "sm_90a", full = 1, again = 1 } } do
+    right("return torch.tril(x) @ y", ("[torch.randn(128, 128), %s]"):format(small), more)
+    right("return x @ torch.triu(y)", ("[%s.T, torch.randn(128, 128)]"):format(small), more)
+  end
+  right("return torch.tril(x) @ y", "[torch.randn(3, 3), torch.where(torch.arange(3)[:, None] == 0, 2.0 ** -27, 1.0) * (1 + torch.rand(3, 9))]", { arch = "sm_80", narrowest = 2 })
+end)
+
 check.test("long sums", function() close "[torch.rand(8, 40000), torch.rand(40000, 8)]" end)
 
 -- Tensor cores cut sums off toward zero: results of positive terms would be 1.6 times as far off as PyTorch's, if factors were not lifted.

@@ -79,15 +79,15 @@ __device__ __forceinline__ int exponent_of(float most) {
   return most > 0.0f ? 14 - max(e, -126) : 0;
 }
 
-enum { MANY = 1 << 10, TOO_WIDE = 1 << 20, BEYOND = 1 << 24, SMALL = 1 << 8, SHORT = 1 << 16 };
+enum { MANY = 1 << 10, TOO_WIDE = 1 << 20, BEYOND = 1 << 24, SMALL = 1 << 8, SHORT = 1 << 16, FAINT = 1 << 20, LANES = 16, FAINTS = 1 << 16 };
 
 // Order of numbers by size, with zero above all.
 __device__ __forceinline__ unsigned size_of(float v) { return 2 * __float_as_uint(v) - 1; }
 
 // Scale eight numbers by 2^e. Returns how many are so small beside the largest that 16-bit halves keep too few of their
 // bits, or BEYOND where one is infinite, or so large that scaling back might overflow; SMALL times how many lie below
-// 2^7, which is 2^-7 of the largest or less; and SHORT times how many keep fewer than 22 bits. Packing waits for instructions, not for
-// memory, so that what is rare is looked for once for all eight.
+// 2^7, which is 2^-7 of the largest or less; SHORT where one keeps fewer than 22 bits, and FAINT where one keeps fewer than 16. Packing waits
+// for instructions, not for memory, so that what is rare is looked for once for all eight.
 __device__ __forceinline__ int scale_by(float *v, int e) {
   int lost = e < -66 ? BEYOND : 0;
   if (e > 127) {
@@ -102,24 +102,24 @@ __device__ __forceinline__ int scale_by(float *v, int e) {
     if (fabsf(v[j]) < 128.0f) lost += SMALL;
   }
   if (least >= size_of(0.125f)) return lost;
-  UNROLL for (int j = 0; j < 8; j++) {
+  UNROLL for (int j = 0; j < 8; j++)
     if (size_of(v[j]) < size_of(1.52587890625e-5f)) lost++;           // 2^-16 = 2^-30 of 2^14
-    if (size_of(v[j]) < size_of(0.125f)) lost += SHORT;
-  }
-  return lost;
+  return lost + SHORT + (least < size_of(0.001953125f) ? FAINT : 0);
 }
 
-// What is said of a factor: five numbers.
+// What is said of a factor: six numbers.
 //   wide[0]   BEYOND; or TOO_WIDE, where two of the 64 numbers of a row lose bits; or of how many rows one does, up to MANY
 //   wide[1]   of rows that lose bits: the most small numbers in any, of 64
 //   wide[2]   of all rows: the same
 //   wide[3]   of rows with numbers that keep fewer than 22 bits: the same
 //   wide[4]   how many rows lose bits and have 48 small numbers
+//   wide[5]   how many rows have a number that keeps fewer than 16 bits, up to MANY
 // A number that loses bits is off by at most 2^-39 of its row's largest, M. That is nothing beside float32's own rounding if
 // the sum has a term that is not small, and it has one if the large numbers of both rows are more than can avoid each other:
 // then two of them meet, their product is at least 2^-16 M N, and float32's errors are about 2^-24 of that. A few rows
 // with one such number occur where random ones are many (two of 2^30); they count for nothing. Numbers that keep some of their bits count
-// where small ones in both rows would cover a chunk one and a half times: then both have little else, as outliers do.
+// where small ones in both rows would cover a chunk one and a half times: then both have little else, as outliers do. A row of few
+// large numbers, as of a triangle or a mask, has no others to hide behind: beside it numbers that keep fewer than 16 bits count as lost ones do.
 __device__ __forceinline__ int so_far(const int *where) {
   int n;
   asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(n) : "l"(__cvta_generic_to_global(where)) : "memory");
@@ -130,28 +130,35 @@ __device__ __forceinline__ void at_least(int *where, int n) {
   if (so_far(where) < n) atomicMax(where, n);
 }
 
-// What a thread has seen of rows: wide[1] to wide[4], and of wide[0] the worst, or how many rows. It is told once a block: wide is one
-// address for all multiprocessors, and where thousands of warps ask at a time they wait for each other.
+// What a thread has seen of rows: wide[1] to wide[4], of wide[0] the worst, and how many rows: those of wide[0], and FAINTS times those of
+// wide[5]. It is told once a block: wide is one address for all multiprocessors, and where thousands of warps ask at a time they wait for each other.
 struct seen { int lost, small, brief, vast, worst, rows; };
 
 // Counts the numbers of a row of which `count` are the factor's; of a row of zeros none is small.
 __device__ __forceinline__ void count_lost(int lost, int piece, int count, seen &s) {
   UNROLL for (int d = 1; d < 8; d *= 2) lost += __shfl_xor_sync(~0u, lost, d);
   const int small = lost / SMALL % SMALL, few = small < 64 ? ((small - 64 + count) * 64 + count - 1) / count : 0;
-  const bool is_short = lost / SHORT % SMALL > 0;
+  const bool is_short = lost / SHORT % LANES > 0, is_faint = lost / FAINT % LANES > 0;
   lost = lost >= BEYOND ? BEYOND : lost % SMALL;
   if (is_short) s.brief = max(s.brief, few);
+  if (piece == 0 && is_faint && s.rows < MANY * FAINTS) s.rows += FAINTS;
   if (lost > 0) s.lost = max(s.lost, few);
   if (piece == 0 && lost > 0) {
     if (few >= 48) s.vast++;
-    if (lost > 1) s.worst = max(s.worst, lost >= BEYOND ? BEYOND : TOO_WIDE); else s.rows++;
+    if (lost > 1) s.worst = max(s.worst, lost >= BEYOND ? BEYOND : TOO_WIDE); else s.rows += s.rows % FAINTS < MANY;
   }
   s.small = max(s.small, few);
 }
 
-// Whether 16 bits are not enough for two factors; `a_most`, `b_most`: rows that may lose bits of one number.
-__device__ __forceinline__ bool too_wide(const int *a, int a_most, const int *b, int b_most) {
-  return (a[0] > a_most && a[1] + b[2] >= 64) || (b[0] > b_most && b[1] + a[2] >= 64) || a[3] + b[2] >= 96 || b[3] + a[2] >= 96;
+// Whether 16 bits are not enough for numbers of factor a beside factor b. `most`: rows that may lose bits of one number; `faint`: rows that may
+// have one that keeps fewer than 16 bits; `bare`: from so many small numbers on, of 64, a row has few others.
+__device__ __forceinline__ bool loses(const int *a, int most, int faint, const int *b, int bare) {
+  const bool is_seen = a[5] > faint && b[2] >= bare;
+  return (a[0] > most && a[1] + b[2] >= 64) || a[3] + b[2] >= (is_seen ? 64 : 96);
+}
+
+__device__ __forceinline__ bool too_wide(const int *a, int a_most, int a_faint, const int *b, int b_most, int b_faint, int bare) {
+  return loses(a, a_most, a_faint, b, bare) || loses(b, b_most, b_faint, a, bare);
 }
 
 __device__ __forceinline__ bool is_beyond(const int *a, const int *b) { return a[0] >= BEYOND || b[0] >= BEYOND; }
@@ -180,17 +187,20 @@ __device__ __forceinline__ void pack_row(unsigned char *out, float *scales, int 
 static __device__ __noinline__ void note_seen(int *wide, seen s, int vast, float (*tile)[65]) {
   int *const all = (int *)tile, k = threadIdx.x;
   __syncthreads();
-  if (k < 6) all[k] = 0;
+  if (k < 7) all[k] = 0;
   __syncthreads();
+  const int faint = __reduce_add_sync(~0u, s.rows / FAINTS);
   s.lost = __reduce_max_sync(~0u, s.lost), s.small = __reduce_max_sync(~0u, s.small), s.brief = __reduce_max_sync(~0u, s.brief);
-  s.vast = __reduce_add_sync(~0u, s.vast), s.worst = __reduce_max_sync(~0u, s.worst), s.rows = __reduce_add_sync(~0u, s.rows);
+  s.vast = __reduce_add_sync(~0u, s.vast), s.worst = __reduce_max_sync(~0u, s.worst), s.rows = __reduce_add_sync(~0u, s.rows % FAINTS);
   if (k % 32 < 4) atomicMax(&all[k % 32], k % 32 == 0 ? s.worst : k % 32 == 1 ? s.lost : k % 32 == 2 ? s.small : s.brief);
   if (k % 32 == 4) atomicAdd(&all[4], s.vast);
   if (k % 32 == 5) atomicAdd(&all[5], s.rows);
+  if (k % 32 == 6) atomicAdd(&all[6], faint);
   __syncthreads();
   if (k < 4 && all[k] > 0) at_least(wide + k, all[k]);
   if (k == 4 && all[4] > 0 && so_far(wide + 4) <= vast) atomicAdd(wide + 4, all[4]);
   if (k == 5 && all[5] > 0 && so_far(wide) < MANY) atomicAdd(wide, all[5]);
+  if (k == 6 && all[6] > 0 && so_far(wide + 5) < MANY) atomicAdd(wide + 5, all[6]);
 }
 
 // While a warp packs, where there are kernels for numbers of a wide range: whether so many rows are of the second kind that these do it

@@ -147,6 +147,14 @@ local function vast_of(geometry, side)
   return geometry.batch * geometry[side].rows * ceil(geometry[side].depth, M.CHUNK) // 8
 end
 
+local OTHERS = 8        -- large numbers of a row that are too few to hide what another row loses
+
+-- Small numbers of a row, as of 64, that leave so few others.
+local function bare_of(factor)
+  local count = math.min(M.CHUNK, factor.depth)
+  return math.max(0, M.CHUNK * (count - OTHERS) // count)
+end
+
 -- A factor of `octets` times eight rows: a function that packs it, the tensors that it reads and writes, and the number of blocks.
 -- `paired`: the side that the same kernel packs too; `names`: its body.
 local function packing(kernel, geometry, side, octets, how, unless, paired, names)
@@ -156,11 +164,12 @@ local function packing(kernel, geometry, side, octets, how, unless, paired, name
   local parts = math.min(ceil(chunks, 4), math.max(1, 4 * geometry.chip.sms // math.max(1, octets * batch)))
   local per = ceil(chunks, parts)
   local numel = batch * factor.rows * factor.depth
-  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), headers = body.headers,
+  local made = { octets = octets, chunks = chunks, most = math.min(16, numel >> 20) + (numel >> 27), faint = numel >> 20,
+    bare = bare_of(factor), headers = body.headers,
     nodes = nodes, parameters_alone = M.of_parameters(nodes), own = own, body = body,
     packed = { scratch = own.name .. "_parts", dtype = "uint8", numel = batch * chunks * how.parts * octets * 1024 },
     scales = { scratch = own.name .. "_scales", dtype = "float32", numel = batch * chunks * 8 * octets },
-    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 5, flag = true },
+    wide = { scratch = own.name .. "_wide", dtype = "int32", numel = 6, flag = true },
     vast = vast_of(geometry, side) }
   made.holes = { SCALED = how.scaled, PACKOUTS = how.scaled and ", float *__restrict__ scales, int *wide, const int *other" or "",
     ALONG = factor.along or nil, WRITTEN = made.parameters_alone and ONCE or "UNROLL", GAPS = factor.gaps and "if (any_none(v)) at_least(wide, BEYOND);" or "", ROWS = factor.rows, DEPTH = factor.depth,

@@ -82,7 +82,7 @@ end
 -- The conditions under which each of the plan's other kernels has nothing to do.
 local function divide(h, left, right)
   local beyond = "is_beyond(a_wide, b_wide)"
-  h.WIDE = ("too_wide(a_wide, %d/**/, b_wide, %d/**/)"):format(left.most, right.most)
+  h.WIDE = ("too_wide(a_wide, %d/**/, %d/**/, b_wide, %d/**/, %d/**/, %d/**/)"):format(left.most, left.faint, right.most, right.faint, left.bare)
   h.VAST = ("a_wide[4] > %d/**/ || b_wide[4] > %d/**/"):format(left.vast, right.vast)
   h.WIDELY = not h.CHECK and h.WIDEBYTES and h.WIDE or nil
   h.PLAIN = (h.CHECK or h.WIDELY or h.PARTS == 3) and beyond or beyond .. " || " .. h.WIDE
