@@ -22,8 +22,6 @@ def _arguments(out, knobs):
         warmup_steps=5, per_device_train_batch_size=each, gradient_accumulation_steps=batch // each // knobs["single_updates"],
         steps_per_generation=batch // each, num_generations=knobs["group"],
         max_completion_length=knobs["tokens"], beta=0.0, epsilon=knobs["clip_low"], epsilon_high=knobs["clip_high"], loss_type="dapo",
-        # By a group's own deviation, a percent between right texts would count as much as right against wrong.
-        scale_rewards="batch",
         temperature=1.0, mask_truncated_completions=False, bf16=on_gpu, use_cpu=not on_gpu, logging_steps=1, save_steps=min(20, knobs["save_steps"]),
         save_total_limit=1, report_to=[], disable_tqdm=True, seed=knobs["seed"])
 
