@@ -44,14 +44,13 @@ def reward(env):
 
 
 class Finite(transformers.TrainerCallback):
-    """Drops a step whose gradient is not finite: all weights would be lost with it."""
+    """Leaves out a step whose gradient is not finite: all weights would be lost with it. A weight without a gradient stays as it is."""
 
     def on_pre_optimizer_step(self, _args, state, _control, model=None, **_):
         gradients = [weight.grad for weight in model.parameters() if weight.grad is not None]
-        if not torch.stack([one.float().norm() for one in gradients]).sum().isfinite():
-            print("single: step %d is dropped: its gradient is not finite" % (state.global_step + 1), flush=True)
-            for one in gradients:
-                one.zero_()
+        if not torch.nn.utils.get_total_norm(gradients).isfinite():
+            print("single: step %d is left out: its gradient is not finite" % (state.global_step + 1), flush=True)
+            model.zero_grad()
 
 
 def learn(model, copy, tokenizer, folder, env, out, knobs, ends=None):

@@ -10,6 +10,7 @@ from hostcase import HAVE_TORCH, PACKAGES
 
 if HAVE_TORCH:
     import torch
+    from cawb_host.base.fault import Fault
     from cawb_host.judge.inputs import battery, guard, places
     from cawb_host.judge.compare import plain
 
@@ -26,6 +27,10 @@ class Products(unittest.TestCase):
         self.assertFalse(guard.runs({"self": x, "dim": 1}))
         self.assertFalse(guard.runs({"self": x}))
         self.assertTrue(guard.runs({"self": x.double(), "dim": 1}))
+
+    def test_a_class_out_of_its_range_is_told_before_one_hot_scatters(self):
+        with guard.Guard(), self.assertRaises(Fault):
+            torch.zeros(2, 5, dtype=torch.int64).scatter_(-1, torch.tensor([[1], [9]]), 1)       # as one_hot does on a GPU
 
 
 @unittest.skipUnless(HAVE_TORCH, "needs PyTorch")
